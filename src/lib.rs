@@ -1,0 +1,3 @@
+//! A payment checkout that is safe to run twice.
+
+pub mod simulator;

@@ -1,0 +1,1 @@
+//! The payment provider simulator: the other side of the wire.
