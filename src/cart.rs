@@ -1,0 +1,327 @@
+//! The cart: a list of wishes that can be changed until it is being paid.
+//!
+//! A cart with a checkout that is pending or paid is closed: what is added afterwards goes into a new cart.
+//! After a decline it is open again. Edits and purchases of one cart lock its row first, so that an edit is
+//! either part of the purchase or finds the cart closed, and is never lost in between.
+
+use chrono::{DateTime, Utc};
+use sha2::{Digest as _, Sha256};
+
+use crate::{
+    catalog::Sku,
+    db::{Db, Transient, Tx, retrying},
+    ids::{CartId, CheckoutId},
+    money::{Currency, Money},
+};
+
+/// The most units of one product in a cart; the database has the same bound.
+pub const QUANTITY_MAX: i64 = 99;
+
+/// The most different products in a cart: it bounds the statements of one purchase.
+pub const LINES_MAX: i64 = 50;
+
+/// One product in a cart, at today's price.
+#[derive(Clone, Debug, sqlx::FromRow)]
+pub struct Line {
+    /// The product.
+    pub sku: Sku,
+    /// Its name.
+    pub name: String,
+    /// How many are wanted.
+    pub quantity: i64,
+    price_minor: i64,
+    currency: Currency,
+    /// How many could be had now.
+    pub stock: i64,
+}
+
+impl Line {
+    /// The price of one.
+    pub fn unit(&self) -> Money {
+        Money::new(self.price_minor, self.currency)
+    }
+
+    /// The price of all of them. Prices and quantities are bounded, so it fits.
+    pub fn amount(&self) -> Money {
+        self.unit().times(self.quantity).unwrap_or(self.unit())
+    }
+}
+
+/// A cart and what it stands for.
+#[derive(Clone, Debug)]
+pub struct Cart {
+    /// Its id.
+    pub id: CartId,
+    /// In the order of their SKUs.
+    pub lines: Vec<Line>,
+    /// The checkout that closed it, pending or paid.
+    pub closed_by: Option<ClosedBy>,
+}
+
+/// The checkout that closed a cart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClosedBy {
+    /// It is being paid.
+    Pending(CheckoutId),
+    /// It was bought.
+    Paid(CheckoutId),
+}
+
+impl Cart {
+    /// What all lines cost; `None` for an empty cart.
+    pub fn total(&self) -> Option<Money> {
+        total(&self.lines)
+    }
+
+    /// How many units are in it.
+    pub fn units(&self) -> i64 {
+        self.lines.iter().map(|line| line.quantity).sum()
+    }
+
+    /// A digest of the goods and their prices, for the form to carry: see [`digest`].
+    pub fn digest(&self) -> String {
+        digest(self.id, &self.lines)
+    }
+}
+
+/// What the lines cost together; `None` when there are none.
+pub fn total(lines: &[Line]) -> Option<Money> {
+    lines
+        .iter()
+        .map(Line::amount)
+        .reduce(|sum, amount| sum.plus(amount).unwrap_or(sum))
+}
+
+/// Names exactly these goods at these prices in this cart. A form that was rendered for other goods of the
+/// same total is found out by it.
+pub fn digest(cart: CartId, lines: &[Line]) -> String {
+    let mut hash = Sha256::new();
+    hash.update(cart.to_string());
+    for line in lines {
+        let (sku, quantity, unit) = (&line.sku, line.quantity, line.unit());
+        hash.update(format!("\n{sku} {quantity} {} {}", unit.minor, unit.currency.code()));
+    }
+    hex::encode(hash.finalize())
+}
+
+/// The cart named `id`, for a page. `None` when there is no such cart.
+pub async fn find(db: &Db, id: CartId) -> sqlx::Result<Option<Cart>> {
+    let mut tx = db.read().await?;
+    let known: Option<(CartId,)> = tx
+        .query("select id from carts where id = $1")
+        .bind(id)
+        .fetch_optional()
+        .await?;
+    if known.is_none() {
+        return Ok(None);
+    }
+    Ok(Some(Cart {
+        id,
+        lines: lines(&mut tx, id).await?,
+        closed_by: closed_by(&mut tx, id).await?,
+    }))
+}
+
+/// How many units are in an open cart: the number beside the cart's link on every page.
+pub async fn units(db: &Db, id: CartId) -> sqlx::Result<i64> {
+    db.query(
+        "select cast(coalesce(sum(quantity), 0) as bigint) from cart_items
+         where cart_id = $1 and not exists (
+             select 1 from checkouts where cart_id = $1 and status in ('pending', 'paid'))",
+    )
+    .bind(id)
+    .fetch_scalar()
+    .await
+}
+
+/// The lines of a cart in the order of their SKUs, which is the order in which stock is taken.
+pub async fn lines(tx: &mut Tx, id: CartId) -> sqlx::Result<Vec<Line>> {
+    let mut lines: Vec<Line> = tx
+        .query(
+            "select p.sku, p.name, p.price_minor, p.currency, p.stock, i.quantity
+             from cart_items i join products p on p.sku = i.sku
+             where i.cart_id = $1",
+        )
+        .bind(id)
+        .fetch_all()
+        .await?;
+    // Sorted here, since the engines do not agree on the order of letters.
+    lines.sort_by(|a, b| a.sku.cmp(&b.sku));
+    Ok(lines)
+}
+
+/// Takes the lock under which a cart is changed or bought. On SQLite the transaction itself is that lock.
+pub async fn lock(tx: &mut Tx, id: CartId) -> sqlx::Result<()> {
+    let _: Option<(CartId,)> = tx
+        .query("select id from carts where id = $1 /*pg for update */")
+        .bind(id)
+        .fetch_optional()
+        .await?;
+    Ok(())
+}
+
+/// Puts `quantity` more of a product into the cart, and returns the cart it is in: a new one when there was
+/// none, or when the given one is closed.
+pub async fn add(
+    db: &Db,
+    cart: Option<CartId>,
+    sku: &Sku,
+    quantity: i64,
+    now: DateTime<Utc>,
+) -> Result<CartId, CartError> {
+    retrying(|| add_once(db, cart, sku, quantity, now)).await
+}
+
+async fn add_once(
+    db: &Db,
+    cart: Option<CartId>,
+    sku: &Sku,
+    quantity: i64,
+    now: DateTime<Utc>,
+) -> Result<CartId, CartError> {
+    let mut tx = db.begin().await?;
+    let cart = match cart {
+        Some(cart) if is_open(&mut tx, cart).await? => cart,
+        _ => create(&mut tx, now).await?,
+    };
+    let added = tx
+        .query(
+            "insert into cart_items (cart_id, sku, quantity)
+             select $1, sku, $3 from products where sku = $2
+             on conflict (cart_id, sku) do update
+             set quantity = cart_items.quantity + excluded.quantity
+             where cart_items.quantity + excluded.quantity <= $4",
+        )
+        .bind(cart)
+        .bind(sku)
+        .bind(quantity)
+        .bind(QUANTITY_MAX)
+        .execute()
+        .await?;
+    if added == 0 {
+        return Err(why_not_added(&mut tx, sku).await?);
+    }
+    let lines: i64 = tx
+        .query("select count(*) from cart_items where cart_id = $1")
+        .bind(cart)
+        .fetch_scalar()
+        .await?;
+    if lines > LINES_MAX {
+        return Err(CartError::TooManyLines);
+    }
+    tx.commit().await?;
+    Ok(cart)
+}
+
+/// Sets how many of a product are wanted; 0 removes it.
+pub async fn set_quantity(
+    db: &Db,
+    cart: CartId,
+    sku: &Sku,
+    quantity: i64,
+) -> Result<(), CartError> {
+    retrying(|| set_quantity_once(db, cart, sku, quantity)).await
+}
+
+async fn set_quantity_once(
+    db: &Db,
+    cart: CartId,
+    sku: &Sku,
+    quantity: i64,
+) -> Result<(), CartError> {
+    let mut tx = db.begin().await?;
+    if !is_open(&mut tx, cart).await? {
+        return Err(CartError::Closed);
+    }
+    let statement = if quantity == 0 {
+        tx.query("delete from cart_items where cart_id = $1 and sku = $2")
+            .bind(cart)
+            .bind(sku)
+    } else {
+        tx.query("update cart_items set quantity = $3 where cart_id = $1 and sku = $2")
+            .bind(cart)
+            .bind(sku)
+            .bind(quantity)
+    };
+    statement.execute().await?;
+    tx.commit().await?;
+    Ok(())
+}
+
+/// Locks the cart and says whether it can still be changed.
+async fn is_open(tx: &mut Tx, id: CartId) -> sqlx::Result<bool> {
+    lock(tx, id).await?;
+    // A statement of its own, after the lock: it sees the purchase that the lock waited for.
+    let open: Option<(CartId,)> = tx
+        .query(
+            "select id from carts where id = $1 and not exists (
+                 select 1 from checkouts where cart_id = $1 and status in ('pending', 'paid'))",
+        )
+        .bind(id)
+        .fetch_optional()
+        .await?;
+    Ok(open.is_some())
+}
+
+async fn create(tx: &mut Tx, now: DateTime<Utc>) -> sqlx::Result<CartId> {
+    let id = CartId::new();
+    tx.query("insert into carts (id, created_at) values ($1, $2)")
+        .bind(id)
+        .bind(now)
+        .execute()
+        .await?;
+    Ok(id)
+}
+
+async fn closed_by(tx: &mut Tx, id: CartId) -> sqlx::Result<Option<ClosedBy>> {
+    let live: Option<(CheckoutId, String)> = tx
+        .query(
+            "select id, status from checkouts where cart_id = $1 and status in ('pending', 'paid')",
+        )
+        .bind(id)
+        .fetch_optional()
+        .await?;
+    Ok(live.map(|(id, status)| match status.as_str() {
+        "paid" => ClosedBy::Paid(id),
+        _ => ClosedBy::Pending(id),
+    }))
+}
+
+async fn why_not_added(tx: &mut Tx, sku: &Sku) -> sqlx::Result<CartError> {
+    let known: Option<(Sku,)> = tx
+        .query("select sku from products where sku = $1")
+        .bind(sku)
+        .fetch_optional()
+        .await?;
+    Ok(if known.is_some() {
+        CartError::TooMany
+    } else {
+        CartError::UnknownProduct
+    })
+}
+
+/// Why a cart was not changed.
+#[derive(Debug, thiserror::Error)]
+pub enum CartError {
+    /// There is no product of this SKU.
+    #[error("We do not have this product.")]
+    UnknownProduct,
+    /// The quantity would pass [`QUANTITY_MAX`].
+    #[error("A cart takes {QUANTITY_MAX} of one product at most.")]
+    TooMany,
+    /// The cart would pass [`LINES_MAX`].
+    #[error("A cart takes {LINES_MAX} different products at most.")]
+    TooManyLines,
+    /// The cart is being paid, was bought, or never was.
+    #[error("This cart can no longer be changed.")]
+    Closed,
+    /// The database did not do its part.
+    #[error("the database failed")]
+    Db(#[from] sqlx::Error),
+}
+
+impl Transient for CartError {
+    fn is_transient(&self) -> bool {
+        matches!(self, Self::Db(error) if error.is_transient())
+    }
+}

@@ -1,0 +1,51 @@
+//! The path of a payment. Read the files in this order:
+//!
+//! 1. [`purchase`]: what a form asks for, and what names it.
+//! 2. [`model`]: the checkout's row and its states.
+//! 3. [`submit`]: one form becomes at most one checkout, with its stock held. Committed before any call out.
+//! 4. [`charge`](mod@charge): the provider is asked, with no transaction open.
+//! 5. [`record`](mod@record): the outcome is written, once, by whoever learns it first.
+//! 6. [`drive`](mod@drive): the lease that lets exactly one of many retries go on with an open checkout.
+//! 7. [`earlier`]: the purchases a customer is reminded of before buying again.
+//!
+//! ```text
+//! POST /checkout ── submit ──┐
+//! GET  /checkouts/{id} ──────┼── drive: lease ── charge ──┐
+//!                            │                            ├── record ── one order
+//! POST /webhooks/provider ───┴── processed event ─────────┘
+//! ```
+
+pub mod charge;
+pub mod drive;
+pub mod earlier;
+pub mod model;
+pub mod purchase;
+pub mod record;
+pub mod submit;
+
+use chrono::TimeDelta;
+
+pub use self::{
+    charge::charge,
+    drive::{drive, resume},
+    model::{Checkout, CheckoutLine, Status},
+    purchase::{Buyer, IdempotencyKey, PaymentMethod, Purchase},
+    record::{Verdict, record},
+    submit::{SubmitError, Submitted, submit},
+};
+use crate::{clock::Clock, db::Db, provider::Provider};
+
+/// Where purchases are made: everything that the path of a payment works with.
+#[derive(Clone, Debug)]
+pub struct Till {
+    /// The shop's database.
+    pub db: Db,
+    /// The payment provider.
+    pub provider: Provider,
+    /// The time.
+    pub clock: Clock,
+    /// How long one driver of a checkout has it to itself.
+    pub lease: TimeDelta,
+    /// Where customers reach the shop, without a slash at the end: the provider sends them back there.
+    pub public_url: String,
+}

@@ -1,0 +1,145 @@
+//! The checkout's row and its states.
+
+use std::fmt;
+
+use chrono::{DateTime, Utc};
+
+use super::purchase::{Buyer, IdempotencyKey};
+use crate::{
+    catalog::Sku,
+    db::{Db, Tx},
+    ids::{CartId, CheckoutId, VisitorId},
+    money::{Currency, Money},
+};
+
+/// Where a checkout stands. Each arrow is one guarded update in [`record`](mod@super::record); there are no
+/// others.
+///
+/// ```text
+///            ┌──> paid       the money arrived: there is an order
+/// pending ───┼──> declined   the provider said no, and nothing was charged
+///            └──> canceled   it was given up at the provider, or never got there
+/// ```
+///
+/// `pending` is everything in between: in flight, an answer lost, waiting for the customer's authentication,
+/// a slow payment method. Unknown is not failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, sqlx::Type)]
+#[sqlx(type_name = "text", rename_all = "lowercase")]
+pub enum Status {
+    /// Undecided.
+    Pending,
+    /// Bought.
+    Paid,
+    /// Refused by the card's bank; the cart can be paid with another method.
+    Declined,
+    /// Ended without a charge for any other reason.
+    Canceled,
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Pending => "pending",
+            Self::Paid => "paid",
+            Self::Declined => "declined",
+            Self::Canceled => "canceled",
+        })
+    }
+}
+
+/// One attempt to buy one cart.
+#[derive(Clone, Debug, sqlx::FromRow)]
+pub struct Checkout {
+    /// Its id, also in the provider's metadata.
+    pub id: CheckoutId,
+    /// The key of its form, and of every call to the provider for it.
+    pub idempotency_key: IdempotencyKey,
+    /// What was bought.
+    pub cart_id: CartId,
+    /// Whose it is.
+    pub visitor_id: VisitorId,
+    /// See [`Purchase::fingerprint`](super::Purchase::fingerprint).
+    pub fingerprint: String,
+    /// Where it stands.
+    pub status: Status,
+    amount_minor: i64,
+    currency: Currency,
+    /// Who buys.
+    #[sqlx(flatten)]
+    pub buyer: Buyer,
+    /// The provider's id of the method.
+    pub payment_method: String,
+    /// The body of the call, byte for byte the same each time.
+    pub provider_request: String,
+    /// The provider's payment intent, once we know it.
+    pub payment_intent_id: Option<String>,
+    /// Where the customer has to go to authenticate the payment.
+    pub next_action_url: Option<String>,
+    /// Why it ended without a charge: the provider's code.
+    pub failure_code: Option<String>,
+    /// How often it was driven.
+    pub attempts: i64,
+    /// Nobody else drives it before this moment.
+    pub lease_until: Option<DateTime<Utc>>,
+    /// When it was submitted.
+    pub created_at: DateTime<Utc>,
+    /// When it ended.
+    pub concluded_at: Option<DateTime<Utc>>,
+}
+
+impl Checkout {
+    /// What is charged for it.
+    pub fn amount(&self) -> Money {
+        Money::new(self.amount_minor, self.currency)
+    }
+}
+
+/// One product of a checkout, at the price that was agreed.
+#[derive(Clone, Debug, sqlx::FromRow)]
+pub struct CheckoutLine {
+    /// The product.
+    pub sku: Sku,
+    /// Its name at the time.
+    pub name: String,
+    /// How many.
+    pub quantity: i64,
+    /// Minor units of the checkout's currency, for one.
+    pub unit_minor: i64,
+    /// Minor units of the checkout's currency, for all.
+    pub amount_minor: i64,
+}
+
+/// The checkout named `id`, for reading.
+pub async fn find(db: &Db, id: CheckoutId) -> sqlx::Result<Option<Checkout>> {
+    db.query("select * from checkouts where id = $1")
+        .bind(id)
+        .fetch_optional()
+        .await
+}
+
+/// The checkout named `id`, inside a phase.
+pub async fn get(tx: &mut Tx, id: CheckoutId) -> sqlx::Result<Option<Checkout>> {
+    tx.query("select * from checkouts where id = $1")
+        .bind(id)
+        .fetch_optional()
+        .await
+}
+
+/// What was agreed, in the order of the SKUs.
+pub async fn lines(db: &Db, id: CheckoutId) -> sqlx::Result<Vec<CheckoutLine>> {
+    db.query("select * from checkout_lines where checkout_id = $1 order by sku")
+        .bind(id)
+        .fetch_all()
+        .await
+}
+
+/// The last attempt on a cart that ended without a charge: its form is filled in with what was typed then.
+pub async fn last_failed(db: &Db, cart: CartId) -> sqlx::Result<Option<Checkout>> {
+    db.query(
+        "select * from checkouts where cart_id = $1 and status in ('declined', 'canceled')
+         order by concluded_at desc limit 1",
+    )
+    .bind(cart)
+    .fetch_optional()
+    .await
+}

@@ -1,0 +1,210 @@
+//! A purchase as it was asked for: parsed, valid, and named by the key of its form.
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+use uuid::Uuid;
+
+use crate::{
+    ids::{CartId, VisitorId},
+    money::Money,
+};
+
+/// One wish to buy one cart.
+#[derive(Clone, Debug)]
+pub struct Purchase {
+    /// Names the wish, however often it arrives.
+    pub key: IdempotencyKey,
+    /// Who asks. A key belongs to the visitor who used it first.
+    pub visitor: VisitorId,
+    /// What is to be bought.
+    pub cart: CartId,
+    /// The total that the form showed. It is charged, or nothing is.
+    pub quoted_total: Money,
+    /// The [`digest`](crate::cart::digest) of the goods that the form showed, when the form carries it.
+    pub quoted_cart: Option<String>,
+    /// Who gets the goods and the mail.
+    pub buyer: Buyer,
+    /// How it is paid.
+    pub payment_method: PaymentMethod,
+    /// The customer was shown an earlier purchase and wants this one too.
+    pub buy_again: bool,
+}
+
+impl Purchase {
+    /// What the customer agreed to, in 64 hexadecimal digits: the goods and total of the form, the e-mail
+    /// address and the payment method. The same key with another fingerprint is refused.
+    ///
+    /// It is taken from the form alone, never from the cart of the moment: a form that arrives again after its
+    /// cart was used up has the same fingerprint as before. A changed name or address counts as the same
+    /// purchase; the first one stands as it was stored.
+    pub fn fingerprint(&self) -> String {
+        let agreed = [
+            self.quoted_cart.as_deref().unwrap_or_default(),
+            &self.quoted_total.minor.to_string(),
+            self.quoted_total.currency.code(),
+            &self.buyer.email.to_lowercase(),
+            self.payment_method.as_str(),
+        ];
+        // None of the parts has a line break in it, so no two lists of parts make one text.
+        hex::encode(Sha256::digest(agreed.join("\n")))
+    }
+}
+
+/// Who buys, and where the goods go. Not shown by `Debug`: no address belongs in a log.
+#[derive(Clone, PartialEq, Eq, sqlx::FromRow)]
+pub struct Buyer {
+    /// The e-mail address.
+    pub email: String,
+    /// The name on the parcel.
+    pub name: String,
+    /// Street and number.
+    pub address: String,
+    /// City.
+    pub city: String,
+    /// Postal code.
+    pub postal_code: String,
+    /// Country, two capital letters (ISO 3166-1).
+    pub country: String,
+}
+
+impl fmt::Debug for Buyer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Buyer(…)")
+    }
+}
+
+/// The key hidden in a rendered form: it names one wish to buy, however often it arrives.
+///
+/// Any UUID is accepted but the nil one; the shop's own forms carry version 4. Quotes around it are allowed,
+/// as the `Idempotency-Key` header of the IETF draft has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, sqlx::Type)]
+#[sqlx(transparent)]
+pub struct IdempotencyKey(Uuid);
+
+impl IdempotencyKey {
+    /// A key for a form that is being rendered.
+    pub fn fresh() -> Self {
+        Self(Uuid::new_v4())
+    }
+}
+
+impl FromStr for IdempotencyKey {
+    type Err = KeyError;
+    fn from_str(text: &str) -> Result<Self, KeyError> {
+        let bare = text
+            .strip_prefix('"')
+            .and_then(|rest| rest.strip_suffix('"'))
+            .unwrap_or(text);
+        let key = Uuid::try_parse(bare).map_err(|_| KeyError::NotAUuid)?;
+        if key.is_nil() {
+            return Err(KeyError::Nil);
+        }
+        Ok(Self(key))
+    }
+}
+
+impl fmt::Display for IdempotencyKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.hyphenated().fmt(f)
+    }
+}
+
+/// Why a text is no key.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum KeyError {
+    /// It is not a UUID in any of its spellings.
+    #[error("the key is not a UUID")]
+    NotAUuid,
+    /// It is the UUID of zeros, which a client that forgot to draw one sends.
+    #[error("the key is the nil UUID")]
+    Nil,
+}
+
+/// One of the provider's payment methods that the shop offers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PaymentMethod {
+    /// The provider's id.
+    id: &'static str,
+    /// What the customer reads.
+    pub label: &'static str,
+    /// What comes of it.
+    pub note: &'static str,
+}
+
+/// What the form offers: test methods of the provider, each with its fixed outcome. The first is preselected.
+/// <https://docs.stripe.com/testing>
+pub const PAYMENT_METHODS: [PaymentMethod; 6] = [
+    method("pm_card_visa", "Visa •••• 4242", "succeeds"),
+    method("pm_card_mastercard", "Mastercard •••• 4444", "succeeds"),
+    method(
+        "pm_card_chargeDeclined",
+        "Visa •••• 0002",
+        "is declined",
+    ),
+    method(
+        "pm_card_chargeDeclinedInsufficientFunds",
+        "Visa •••• 9995",
+        "is declined: insufficient funds",
+    ),
+    method(
+        "pm_card_chargeDeclinedExpiredCard",
+        "Visa •••• 0069",
+        "is declined: the card has expired",
+    ),
+    method(
+        "pm_card_chargeDeclinedProcessingError",
+        "Visa •••• 0119",
+        "is declined: an error while processing",
+    ),
+];
+
+const fn method(id: &'static str, label: &'static str, note: &'static str) -> PaymentMethod {
+    PaymentMethod { id, label, note }
+}
+
+impl PaymentMethod {
+    /// The provider's id of it.
+    pub fn as_str(self) -> &'static str {
+        self.id
+    }
+}
+
+impl FromStr for PaymentMethod {
+    type Err = UnknownPaymentMethod;
+    fn from_str(id: &str) -> Result<Self, UnknownPaymentMethod> {
+        PAYMENT_METHODS
+            .into_iter()
+            .find(|method| method.id == id)
+            .ok_or(UnknownPaymentMethod)
+    }
+}
+
+/// The shop does not offer this method.
+#[derive(Debug, thiserror::Error)]
+#[error("unknown payment method")]
+pub struct UnknownPaymentMethod;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_a_uuid_quoted_or_bare() {
+        let text = "8e03978e-40d5-43dd-bc93-6894a57f9324";
+        let bare: IdempotencyKey = text.parse().expect("bare");
+        let quoted: IdempotencyKey = format!("\"{text}\"").parse().expect("quoted");
+        assert_eq!(bare, quoted);
+        assert_eq!(bare.to_string(), text);
+    }
+
+    #[test]
+    fn what_is_no_key_is_refused() {
+        for text in ["", "1", "\"", "8e03978e-40d5-43dd-bc93-6894a57f932", "\0"] {
+            assert_eq!(text.parse::<IdempotencyKey>(), Err(KeyError::NotAUuid), "{text:?}");
+        }
+        let nil = "00000000-0000-0000-0000-000000000000";
+        assert_eq!(nil.parse::<IdempotencyKey>(), Err(KeyError::Nil));
+    }
+}

@@ -1,0 +1,271 @@
+//! Submitting: one rendered form becomes at most one checkout.
+//!
+//! The same form arrives twice more often than one thinks: a double click, a reload, a retry after a lost
+//! answer. All carry the key hidden in the form; it is unique, so one insert wins and the rest find its row:
+//!
+//! ```text
+//! request 1   insert K ── hold stock ── commit ──┐
+//! request 2   insert K ── waits ─────────────────┴── conflict: read the row of K
+//! ```
+//!
+//! A customer who reloads instead sends the same cart under a *new* key. Of one cart at most one checkout is
+//! pending or paid, which is unique too: the second form finds the first one's checkout.
+//!
+//! Nothing here talks to the provider: the checkout is on disk before anybody is charged for it.
+//! Drop `unique` from `checkouts.idempotency_key` and `cargo test double_click` fails.
+
+use super::{
+    Till,
+    earlier::{self, Earlier},
+    model::Checkout,
+    purchase::Purchase,
+};
+use crate::{
+    cart::{self, Line},
+    catalog::Sku,
+    db::{Transient, Tx, retrying},
+    ids::CheckoutId,
+    inventory,
+    money::Money,
+    provider,
+};
+
+/// What became of a form.
+#[derive(Debug)]
+pub enum Submitted {
+    /// A new checkout. The caller holds its lease and drives it.
+    New(Checkout),
+    /// The key was here before, or the cart is being bought, or was bought, under another one.
+    Existing(Checkout),
+}
+
+/// Inserts the checkout of `purchase`, or returns the one that exists, in one transaction.
+pub async fn submit(till: &Till, purchase: &Purchase) -> Result<Submitted, SubmitError> {
+    let id = CheckoutId::new();
+    let submitted = retrying(|| submit_once(till, purchase, id)).await?;
+    match &submitted {
+        Submitted::New(checkout) => {
+            tracing::info!(checkout.id = %checkout.id, amount = %checkout.amount(), "checkout submitted");
+        }
+        Submitted::Existing(checkout) => {
+            tracing::info!(checkout.id = %checkout.id, status = %checkout.status, "checkout found again");
+        }
+    }
+    Ok(submitted)
+}
+
+async fn submit_once(
+    till: &Till,
+    purchase: &Purchase,
+    id: CheckoutId,
+) -> Result<Submitted, SubmitError> {
+    let mut tx = till.db.begin().await?;
+    // The key before the cart: a purchase that went through has used its cart up. This look is a courtesy to
+    // the many repeats; what holds is the insert below.
+    if let Some(existing) = existing(&mut tx, purchase).await? {
+        return if existing.id == id {
+            // The commit of an earlier run went through, and its answer was lost.
+            Ok(Submitted::New(existing))
+        } else {
+            accept(existing, purchase)
+        };
+    }
+    cart::lock(&mut tx, purchase.cart).await?;
+    let lines = cart::lines(&mut tx, purchase.cart).await?;
+    let total = agreed_total(&lines, purchase)?;
+    let earlier = earlier::purchases(&mut tx, purchase.visitor, purchase.cart, &lines, till.clock.now());
+    let earlier = earlier.await?;
+    if !earlier.is_empty() && !purchase.buy_again {
+        return Err(SubmitError::BoughtBefore(earlier));
+    }
+    let Some(checkout) = insert(&mut tx, till, purchase, id, total).await? else {
+        let winner = existing(&mut tx, purchase).await?;
+        return accept(winner.ok_or(SubmitError::Raced)?, purchase);
+    };
+    take_stock(&mut tx, checkout.id, &lines).await?;
+    tx.commit().await?;
+    Ok(Submitted::New(checkout))
+}
+
+/// The checkout of this key, else the live one of this cart.
+async fn existing(tx: &mut Tx, purchase: &Purchase) -> sqlx::Result<Option<Checkout>> {
+    let found: Vec<Checkout> = tx
+        .query(
+            "select * from checkouts where idempotency_key = $1
+             union all
+             select * from checkouts
+             where cart_id = $2 and status in ('pending', 'paid') and idempotency_key <> $1",
+        )
+        .bind(purchase.key)
+        .bind(purchase.cart)
+        .fetch_all()
+        .await?;
+    let (of_key, of_cart): (Vec<_>, Vec<_>) = found
+        .into_iter()
+        .partition(|checkout| checkout.idempotency_key == purchase.key);
+    Ok(of_key.into_iter().chain(of_cart).next())
+}
+
+/// Whether an existing checkout may answer this purchase.
+fn accept(existing: Checkout, purchase: &Purchase) -> Result<Submitted, SubmitError> {
+    if existing.visitor_id != purchase.visitor {
+        return Err(SubmitError::KeyOfAnother);
+    }
+    let same_key = existing.idempotency_key == purchase.key;
+    if same_key && existing.fingerprint != purchase.fingerprint() {
+        return Err(SubmitError::KeyReused(existing.id));
+    }
+    Ok(Submitted::Existing(existing))
+}
+
+/// The price the customer saw is the price charged: when it has changed since, nothing is created.
+fn agreed_total(lines: &[Line], purchase: &Purchase) -> Result<Money, SubmitError> {
+    let total = cart::total(lines).ok_or(SubmitError::CartEmpty)?;
+    if total != purchase.quoted_total {
+        return Err(SubmitError::TotalChanged { now: total });
+    }
+    let goods = cart::digest(purchase.cart, lines);
+    match &purchase.quoted_cart {
+        Some(quoted) if *quoted != goods => Err(SubmitError::GoodsChanged),
+        _ => Ok(total),
+    }
+}
+
+/// `None` when the key, or the cart, already has its checkout.
+async fn insert(
+    tx: &mut Tx,
+    till: &Till,
+    purchase: &Purchase,
+    id: CheckoutId,
+    total: Money,
+) -> sqlx::Result<Option<Checkout>> {
+    let now = till.clock.now();
+    let request = provider::payment_intent_request(&provider::Charge {
+        amount: total,
+        payment_method: purchase.payment_method.as_str(),
+        checkout_id: &id.to_string(),
+        return_url: &format!("{}/checkouts/{id}", till.public_url),
+    });
+    tx.query(
+        "insert into checkouts (id, idempotency_key, cart_id, visitor_id, fingerprint, status,
+             amount_minor, currency, email, name, address, city, postal_code, country,
+             payment_method, provider_request, attempts, lease_until, created_at)
+         values ($1, $2, $3, $4, $5, 'pending',
+             $6, $7, $8, $9, $10, $11, $12, $13,
+             $14, $15, 1, $16, $17)
+         on conflict do nothing
+         returning *",
+    )
+    .bind(id)
+    .bind(purchase.key)
+    .bind(purchase.cart)
+    .bind(purchase.visitor)
+    .bind(purchase.fingerprint())
+    .bind(total.minor)
+    .bind(total.currency)
+    .bind(&purchase.buyer.email)
+    .bind(&purchase.buyer.name)
+    .bind(&purchase.buyer.address)
+    .bind(&purchase.buyer.city)
+    .bind(&purchase.buyer.postal_code)
+    .bind(&purchase.buyer.country)
+    .bind(purchase.payment_method.as_str())
+    .bind(request)
+    .bind(now + till.lease)
+    .bind(now)
+    .fetch_optional()
+    .await
+}
+
+/// Writes the lines down and takes their stock, in the order of the SKUs.
+async fn take_stock(
+    tx: &mut Tx,
+    checkout: CheckoutId,
+    lines: &[Line],
+) -> Result<(), SubmitError> {
+    let mut short = Vec::new();
+    for line in lines {
+        add_line(tx, checkout, line).await?;
+        if !inventory::hold(tx, checkout, &line.sku, line.quantity).await? {
+            short.push(Short {
+                name: line.name.clone(),
+                left: inventory::left(tx, &line.sku).await?,
+            });
+        }
+    }
+    if short.is_empty() {
+        Ok(())
+    } else {
+        Err(SubmitError::OutOfStock(short))
+    }
+}
+
+async fn add_line(tx: &mut Tx, checkout: CheckoutId, line: &Line) -> sqlx::Result<u64> {
+    let sku: &Sku = &line.sku;
+    tx.query(
+        "insert into checkout_lines (checkout_id, sku, name, quantity, unit_minor, amount_minor)
+         values ($1, $2, $3, $4, $5, $6)",
+    )
+    .bind(checkout)
+    .bind(sku)
+    .bind(&line.name)
+    .bind(line.quantity)
+    .bind(line.unit().minor)
+    .bind(line.amount().minor)
+    .execute()
+    .await
+}
+
+/// A product that there is too little of.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Short {
+    /// Its name.
+    pub name: String,
+    /// How many could be had.
+    pub left: i64,
+}
+
+/// Why there is no new checkout. Nothing was stored, held or charged.
+#[derive(Debug, thiserror::Error)]
+pub enum SubmitError {
+    /// The key was used for something else. The checkout it was used for is this visitor's own.
+    #[error("This form was already used for a different purchase.")]
+    KeyReused(CheckoutId),
+    /// The key was used by another visitor, of whom nothing is told.
+    #[error("This form can't be used. Please start again from your cart.")]
+    KeyOfAnother,
+    /// There is nothing to buy.
+    #[error("Your cart is empty.")]
+    CartEmpty,
+    /// A price or the cart changed after the form was shown.
+    #[error("The total has changed to {now}.")]
+    TotalChanged {
+        /// What it would cost now.
+        now: Money,
+    },
+    /// Other goods of the same total are in the cart now.
+    #[error("Your cart has changed.")]
+    GoodsChanged,
+    /// Too little is left of some products.
+    #[error("Some products are sold out.")]
+    OutOfStock(Vec<Short>),
+    /// The visitor has purchases that must be seen before another one.
+    #[error("You have an earlier purchase.")]
+    BoughtBefore(Vec<Earlier>),
+    /// The winner of the insert ended while we looked at it; another run of the phase decides.
+    #[error("another request was faster")]
+    Raced,
+    /// The database did not do its part. Whether something was stored is unknown.
+    #[error("the database failed")]
+    Db(#[from] sqlx::Error),
+}
+
+impl Transient for SubmitError {
+    fn is_transient(&self) -> bool {
+        match self {
+            Self::Db(error) => error.is_transient(),
+            Self::Raced => true,
+            _ => false,
+        }
+    }
+}

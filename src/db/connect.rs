@@ -1,0 +1,126 @@
+//! Opening a database of either engine, and bringing its schema up to date.
+
+use std::{path::Path, str::FromStr, time::Duration};
+
+use sqlx::{
+    Connection as _,
+    migrate::Migrator,
+    postgres::{PgConnectOptions, PgPoolOptions},
+    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
+};
+
+use super::{Db, Pools, retrying, uncancelled};
+
+static SQLITE_MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
+static POSTGRES_MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
+
+/// How long to wait for a connection, for SQLite's write lock, or for a lock on a row, before giving up.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Readers of one process on SQLite. They never wait for the writer; more of them than cores gain nothing.
+const SQLITE_READERS: u32 = 4;
+
+/// Connections of one process on PostgreSQL. A phase holds one for a few milliseconds and never during a call
+/// to the provider, so few serve many; every one costs the server memory.
+const POSTGRES_CONNECTIONS: u32 = 16;
+
+/// A connection that was used within this time is handed out unasked; an older one is pinged first. It saves
+/// a round trip for each phase under load, and a lost connection found too late is what `retrying` is for.
+const FRESH: Duration = Duration::from_secs(1);
+
+impl Db {
+    /// Opens the database named by `url` and brings its schema up to date. Safe for several processes at once.
+    pub async fn open(url: &str) -> sqlx::Result<Self> {
+        Self::open_with(url, POSTGRES_CONNECTIONS).await
+    }
+
+    /// As [`open`](Self::open), with `connections` at most on PostgreSQL. SQLite has its one writer.
+    pub async fn open_with(url: &str, connections: u32) -> sqlx::Result<Self> {
+        if url.starts_with("postgres:") || url.starts_with("postgresql:") {
+            let options = PgConnectOptions::from_str(url)?;
+            open_postgres(options, connections).await
+        } else {
+            create_folder_of(url)?;
+            // Of several processes that open a new file at once, only one can switch it to WAL.
+            retrying(|| open_sqlite(url)).await
+        }
+    }
+}
+
+async fn open_sqlite(url: &str) -> sqlx::Result<Db> {
+    let options = SqliteConnectOptions::from_str(url)?
+        .create_if_missing(true)
+        .foreign_keys(true)
+        .busy_timeout(PATIENCE)
+        // Readers see the last commit while the writer works.
+        .journal_mode(SqliteJournalMode::Wal)
+        // A committed payment must survive a power cut, not only a crash of this process.
+        .synchronous(SqliteSynchronous::Full);
+    let pool = SqlitePoolOptions::new()
+        .acquire_timeout(PATIENCE)
+        .test_before_acquire(false)
+        .idle_timeout(None)
+        .max_lifetime(None);
+    let writer = pool
+        .clone()
+        .max_connections(1)
+        .connect_with(options.clone())
+        .await?;
+    // sqlx locks the database while it migrates PostgreSQL, but not SQLite. Inside one write transaction, a
+    // second process that starts now waits, and then finds nothing to do.
+    let mut tx = uncancelled(&writer, "begin immediate").await?;
+    SQLITE_MIGRATIONS.run_direct(None, &mut *tx, false).await?;
+    tx.commit().await?;
+    // A database in memory lives and dies with its one connection, which reads must share.
+    let readers = if url.contains(":memory:") || url.contains("mode=memory") {
+        writer.clone()
+    } else {
+        pool.max_connections(SQLITE_READERS)
+            .connect_with(options.read_only(true))
+            .await?
+    };
+    Ok(Db {
+        pools: Pools::Sqlite { writer, readers },
+        probe: None,
+    })
+}
+
+async fn open_postgres(options: PgConnectOptions, connections: u32) -> sqlx::Result<Db> {
+    let pool = PgPoolOptions::new()
+        .max_connections(connections)
+        .acquire_timeout(PATIENCE)
+        .test_before_acquire(false)
+        .before_acquire(|conn, meta| {
+            Box::pin(async move {
+                if meta.idle_for > FRESH {
+                    conn.ping().await?;
+                }
+                Ok(true)
+            })
+        })
+        .connect_with(
+            options
+                .application_name("boring-checkout")
+                .options([("lock_timeout", format!("{}ms", PATIENCE.as_millis()))]),
+        )
+        .await?;
+    POSTGRES_MIGRATIONS.run(&pool).await?;
+    Ok(Db {
+        pools: Pools::Postgres(pool),
+        probe: None,
+    })
+}
+
+/// SQLite creates a missing file, not the folder it is in.
+fn create_folder_of(url: &str) -> sqlx::Result<()> {
+    let path = url
+        .trim_start_matches("sqlite:")
+        .trim_start_matches("//")
+        .split('?')
+        .next()
+        .unwrap_or_default();
+    match Path::new(path).parent() {
+        Some(folder) if !path.contains(":memory:") => Ok(std::fs::create_dir_all(folder)?),
+        _ => Ok(()),
+    }
+}

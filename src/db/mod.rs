@@ -1,0 +1,185 @@
+//! One database interface over two engines.
+//!
+//! The shop runs on SQLite (a file, nothing to install) or on PostgreSQL, chosen at run time by the scheme of
+//! the URL. Every statement of the shop stands once in the source, as plain SQL with `$1` parameters:
+//!
+//! ```ignore
+//! let order: Option<Order> = tx
+//!     .query("select * from orders where number = $1")
+//!     .bind(number)
+//!     .fetch_optional()
+//!     .await?;
+//! ```
+//!
+//! This works because the engines share far more SQL than they differ in: `$1` parameters, `on conflict … do
+//! nothing`, `returning`, partial unique indexes. What they do not share lives in this folder and in
+//! `migrations/`, and nowhere else.
+//!
+//! There are three ways in. [`Db::begin`] is for a phase that writes; wrap the function that does it in
+//! [`retrying`]. [`Db::read`] gives one consistent snapshot to render a page from. [`Db::query`] is one reading
+//! statement by itself, for which a transaction would only add round trips.
+
+mod connect;
+mod probe;
+mod query;
+mod retry;
+
+use std::fmt;
+
+use sqlx::{Database, PgPool, Pool, SqlitePool, Transaction};
+
+pub use self::{
+    probe::{Boundary, Probe},
+    query::{Query, Row, Value},
+    retry::{Transient, retrying},
+};
+
+/// A handle to the database; cheap to clone.
+#[derive(Clone)]
+pub struct Db {
+    pools: Pools,
+    probe: Option<Probe>,
+}
+
+#[derive(Clone)]
+enum Pools {
+    /// SQLite has one writer at a time. Writers share a pool of *one* connection and queue for it in order of
+    /// arrival, rather than collide and fail with "database is locked".
+    Sqlite {
+        writer: SqlitePool,
+        readers: SqlitePool,
+    },
+    Postgres(PgPool),
+}
+
+impl Db {
+    /// Begins a transaction that may write. Wrap the function that does it in [`retrying`].
+    ///
+    /// On SQLite it is `begin immediate`: the write lock is taken here, where waiting is safe. A plain `begin`
+    /// takes it at the first write, after rows were already read; if anybody wrote in between, those rows are
+    /// stale and SQLite fails at once instead of waiting.
+    pub async fn begin(&self) -> sqlx::Result<Tx> {
+        self.start("begin immediate", "begin").await
+    }
+
+    /// Begins a read-only transaction over one snapshot of the database.
+    pub async fn read(&self) -> sqlx::Result<Tx> {
+        self.start(
+            "begin",
+            "begin isolation level repeatable read, read only",
+        )
+        .await
+    }
+
+    async fn start(&self, sqlite: &'static str, postgres: &'static str) -> sqlx::Result<Tx> {
+        probe::report(self.probe.as_ref(), Boundary::BeforeBegin).await?;
+        let conn = match &self.pools {
+            Pools::Sqlite { writer, readers } => {
+                let pool = if sqlite == "begin" { readers } else { writer };
+                Conn::Sqlite(uncancelled(pool, sqlite).await?)
+            }
+            Pools::Postgres(pool) => Conn::Postgres(uncancelled(pool, postgres).await?),
+        };
+        probe::report(self.probe.as_ref(), Boundary::AfterBegin).await?;
+        Ok(Tx {
+            conn,
+            probe: self.probe.clone(),
+        })
+    }
+
+    /// One statement that only reads, outside any transaction: one round trip.
+    pub fn query(&self, sql: &'static str) -> Query<'_> {
+        match &self.pools {
+            Pools::Sqlite { readers, .. } => Query::on_sqlite_pool(sql, readers, self.probe.as_ref()),
+            Pools::Postgres(pool) => Query::on_postgres_pool(sql, pool, self.probe.as_ref()),
+        }
+    }
+
+    /// The same database, with every boundary reported to `probe`.
+    pub fn with_probe(&self, probe: Probe) -> Self {
+        Self {
+            probe: Some(probe),
+            ..self.clone()
+        }
+    }
+
+    /// Whether the engine is PostgreSQL; else it is SQLite.
+    pub fn is_postgres(&self) -> bool {
+        matches!(self.pools, Pools::Postgres(_))
+    }
+
+    /// Closes every connection, after the work on it is done.
+    pub async fn close(&self) {
+        match &self.pools {
+            Pools::Sqlite { writer, readers } => {
+                readers.close().await;
+                writer.close().await;
+            }
+            Pools::Postgres(pool) => pool.close().await,
+        }
+    }
+}
+
+impl fmt::Debug for Db {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.is_postgres() {
+            "Db(postgres)"
+        } else {
+            "Db(sqlite)"
+        })
+    }
+}
+
+/// A transaction on either engine. Dropped without [`commit`](Tx::commit), it rolls back.
+pub struct Tx {
+    conn: Conn,
+    probe: Option<Probe>,
+}
+
+enum Conn {
+    Sqlite(Transaction<'static, sqlx::Sqlite>),
+    Postgres(Transaction<'static, sqlx::Postgres>),
+}
+
+impl Tx {
+    /// Starts a query. `sql` is a literal, so what users type can reach it through `bind` only.
+    ///
+    /// Text inside `/*pg … */` runs on PostgreSQL only; to SQLite it is a comment.
+    pub fn query(&mut self, sql: &'static str) -> Query<'_> {
+        match &mut self.conn {
+            Conn::Sqlite(tx) => Query::on_sqlite(sql, tx, self.probe.as_ref()),
+            Conn::Postgres(tx) => Query::on_postgres(sql, tx, self.probe.as_ref()),
+        }
+    }
+
+    /// Makes the work last. An error means that the outcome is unknown: run the phase again, it must find its
+    /// own work (see [`retrying`]).
+    pub async fn commit(self) -> sqlx::Result<()> {
+        probe::report(self.probe.as_ref(), Boundary::BeforeCommit).await?;
+        match self.conn {
+            Conn::Sqlite(tx) => tx.commit().await?,
+            Conn::Postgres(tx) => tx.commit().await?,
+        }
+        probe::report(self.probe.as_ref(), Boundary::AfterCommit).await
+    }
+}
+
+impl fmt::Debug for Tx {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Tx")
+    }
+}
+
+/// Begins in a task of its own, which a caller that goes away does not cancel.
+///
+/// With sqlx 0.9.0 a `begin` cancelled half-way can hand a PostgreSQL connection back to the pool inside a
+/// transaction (its issues 4385 and 4393). Here the task finishes, and dropping its transaction rolls it back.
+async fn uncancelled<DB: Database>(
+    pool: &Pool<DB>,
+    begin: &'static str,
+) -> sqlx::Result<Transaction<'static, DB>> {
+    let pool = pool.clone();
+    tokio::spawn(async move { pool.begin_with(begin).await })
+        .await
+        .unwrap_or(Err(sqlx::Error::WorkerCrashed))
+}

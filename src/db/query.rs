@@ -1,0 +1,163 @@
+//! A query that runs on whichever engine its transaction is open on.
+
+use sqlx::{
+    AssertSqlSafe, Encode, FromRow, PgConnection, PgPool, Postgres, SqlSafeStr, SqlStr, Sqlite,
+    SqliteConnection, SqlitePool, Type,
+    postgres::{PgArguments, PgRow},
+    sqlite::{SqliteArguments, SqliteRow},
+};
+
+use super::probe::{Boundary, Probe, report};
+
+/// A query under construction: bind its parameters in order, then run it.
+#[must_use = "a query does nothing until it is run"]
+pub struct Query<'t> {
+    sql: &'static str,
+    statement: Statement<'t>,
+    probe: Option<&'t Probe>,
+}
+
+enum Statement<'t> {
+    Sqlite(SqliteQuery<'t>, &'t mut SqliteConnection),
+    SqlitePool(SqliteQuery<'t>, &'t SqlitePool),
+    Postgres(PostgresQuery<'t>, &'t mut PgConnection),
+    PostgresPool(PostgresQuery<'t>, &'t PgPool),
+}
+
+type SqliteQuery<'t> = sqlx::query::Query<'t, Sqlite, SqliteArguments>;
+type PostgresQuery<'t> = sqlx::query::Query<'t, Postgres, PgArguments>;
+
+impl<'t> Query<'t> {
+    /// Binds the next parameter.
+    pub fn bind<'v>(mut self, value: impl Value<'v>) -> Self {
+        self.statement = match self.statement {
+            Statement::Sqlite(query, conn) => Statement::Sqlite(query.bind(value), conn),
+            Statement::SqlitePool(query, pool) => Statement::SqlitePool(query.bind(value), pool),
+            Statement::Postgres(query, conn) => Statement::Postgres(query.bind(value), conn),
+            Statement::PostgresPool(query, pool) => {
+                Statement::PostgresPool(query.bind(value), pool)
+            }
+        };
+        self
+    }
+
+    /// Runs a statement and returns how many rows it changed.
+    pub async fn execute(self) -> sqlx::Result<u64> {
+        report(self.probe, Boundary::BeforeStatement(self.sql)).await?;
+        let changed = match self.statement {
+            Statement::Sqlite(query, conn) => query.execute(conn).await?.rows_affected(),
+            Statement::SqlitePool(query, pool) => query.execute(pool).await?.rows_affected(),
+            Statement::Postgres(query, conn) => query.execute(conn).await?.rows_affected(),
+            Statement::PostgresPool(query, pool) => query.execute(pool).await?.rows_affected(),
+        };
+        report(self.probe, Boundary::AfterStatement(self.sql)).await?;
+        Ok(changed)
+    }
+
+    /// All rows.
+    pub async fn fetch_all<R: Row>(self) -> sqlx::Result<Vec<R>> {
+        report(self.probe, Boundary::BeforeStatement(self.sql)).await?;
+        let rows = match self.statement {
+            Statement::Sqlite(query, conn) => load(&query.fetch_all(conn).await?),
+            Statement::SqlitePool(query, pool) => load(&query.fetch_all(pool).await?),
+            Statement::Postgres(query, conn) => load(&query.fetch_all(conn).await?),
+            Statement::PostgresPool(query, pool) => load(&query.fetch_all(pool).await?),
+        }?;
+        report(self.probe, Boundary::AfterStatement(self.sql)).await?;
+        Ok(rows)
+    }
+
+    /// The first row, if there is one. For statements that find or change at most one.
+    pub async fn fetch_optional<R: Row>(self) -> sqlx::Result<Option<R>> {
+        Ok(self.fetch_all().await?.into_iter().next())
+    }
+
+    /// The first row, or [`sqlx::Error::RowNotFound`].
+    pub async fn fetch_one<R: Row>(self) -> sqlx::Result<R> {
+        self.fetch_optional().await?.ok_or(sqlx::Error::RowNotFound)
+    }
+
+    /// The first column of the first row.
+    pub async fn fetch_scalar<T>(self) -> sqlx::Result<T>
+    where
+        (T,): Row,
+    {
+        Ok(self.fetch_one::<(T,)>().await?.0)
+    }
+
+    pub(super) fn on_sqlite(
+        sql: &'static str,
+        conn: &'t mut SqliteConnection,
+        probe: Option<&'t Probe>,
+    ) -> Self {
+        let statement = Statement::Sqlite(sqlx::query(sql), conn);
+        Self { sql, statement, probe }
+    }
+
+    pub(super) fn on_sqlite_pool(
+        sql: &'static str,
+        pool: &'t SqlitePool,
+        probe: Option<&'t Probe>,
+    ) -> Self {
+        let statement = Statement::SqlitePool(sqlx::query(sql), pool);
+        Self { sql, statement, probe }
+    }
+
+    pub(super) fn on_postgres(
+        sql: &'static str,
+        conn: &'t mut PgConnection,
+        probe: Option<&'t Probe>,
+    ) -> Self {
+        let statement = Statement::Postgres(sqlx::query(with_postgres_parts(sql)), conn);
+        Self { sql, statement, probe }
+    }
+
+    pub(super) fn on_postgres_pool(
+        sql: &'static str,
+        pool: &'t PgPool,
+        probe: Option<&'t Probe>,
+    ) -> Self {
+        let statement = Statement::PostgresPool(sqlx::query(with_postgres_parts(sql)), pool);
+        Self { sql, statement, probe }
+    }
+}
+
+/// Uncomments `/*pg … */`.
+fn with_postgres_parts(sql: &'static str) -> SqlStr {
+    if sql.contains("/*pg") {
+        // Safe: the result still holds nothing but what the source file says.
+        AssertSqlSafe(sql.replace("/*pg", "").replace("*/", "")).into_sql_str()
+    } else {
+        sql.into_sql_str()
+    }
+}
+
+fn load<'r, R, E>(rows: &'r [E]) -> sqlx::Result<Vec<R>>
+where
+    R: FromRow<'r, E>,
+    E: sqlx::Row,
+{
+    rows.iter().map(R::from_row).collect()
+}
+
+/// A value both engines can store: `i64`, `bool`, `&str`, `Uuid`, `DateTime<Utc>`, `Json<T>`, …
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be stored in both engines",
+    note = "use a type that both engines know, or derive `sqlx::Type`"
+)]
+pub trait Value<'v>:
+    Encode<'v, Sqlite> + Type<Sqlite> + Encode<'v, Postgres> + Type<Postgres>
+{
+}
+impl<'v, T> Value<'v> for T where
+    T: Encode<'v, Sqlite> + Type<Sqlite> + Encode<'v, Postgres> + Type<Postgres>
+{
+}
+
+/// A type that a row of either engine loads into.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be loaded from both engines",
+    note = "derive `sqlx::FromRow`, with fields that both engines know"
+)]
+pub trait Row: for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow> {}
+impl<T> Row for T where T: for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow> {}

@@ -1,0 +1,51 @@
+//! Where the provider and we disagree: kept for a person, reported by the audit until it is resolved.
+
+use chrono::{DateTime, Utc};
+use uuid::Uuid;
+
+use crate::{db::Tx, ids::CheckoutId};
+
+/// One contradiction.
+#[derive(Debug)]
+pub struct Discrepancy<'a> {
+    /// Which kind, in snake case.
+    pub kind: &'static str,
+    /// The provider's object that it is about.
+    pub object: &'a str,
+    /// The checkout that the object names.
+    pub checkout: CheckoutId,
+    /// What differs, in a sentence.
+    pub detail: String,
+}
+
+/// Opens a discrepancy. The same one again changes nothing.
+pub async fn open(
+    tx: &mut Tx,
+    discrepancy: Discrepancy<'_>,
+    now: DateTime<Utc>,
+) -> sqlx::Result<()> {
+    let opened = tx
+        .query(
+            "insert into discrepancies (id, kind, object_id, checkout_id, detail, created_at)
+             values ($1, $2, $3, $4, $5, $6)
+             on conflict do nothing",
+        )
+        .bind(Uuid::now_v7())
+        .bind(discrepancy.kind)
+        .bind(discrepancy.object)
+        .bind(discrepancy.checkout)
+        .bind(&discrepancy.detail)
+        .bind(now)
+        .execute()
+        .await?;
+    if opened == 1 {
+        // An error: somebody has to look.
+        tracing::error!(
+            checkout.id = %discrepancy.checkout,
+            kind = discrepancy.kind,
+            object = discrepancy.object,
+            "discrepancy: {}", discrepancy.detail
+        );
+    }
+    Ok(())
+}

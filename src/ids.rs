@@ -1,0 +1,54 @@
+//! Ids are types of their own: a cart's id does not compile where a checkout's belongs.
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident, $new:expr) => {
+        $(#[$doc])*
+        #[derive(
+            Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, sqlx::Type,
+        )]
+        #[sqlx(transparent)]
+        pub struct $name(Uuid);
+
+        impl $name {
+            /// A fresh one.
+            #[expect(clippy::new_without_default, reason = "two calls differ, which a default must not")]
+            pub fn new() -> Self {
+                Self($new)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.hyphenated().fmt(f)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = uuid::Error;
+            fn from_str(text: &str) -> Result<Self, uuid::Error> {
+                Uuid::try_parse(text).map(Self)
+            }
+        }
+    };
+}
+
+id!(
+    /// Names one checkout. Version 7: rows of one time lie together in the index.
+    CheckoutId,
+    Uuid::now_v7()
+);
+id!(
+    /// Names one cart.
+    CartId,
+    Uuid::now_v7()
+);
+id!(
+    /// Names one visitor of the shop, as far as a session cookie can tell. Version 4: nothing to guess.
+    VisitorId,
+    Uuid::new_v4()
+);

@@ -1,0 +1,169 @@
+//! Money: an integer number of minor units, and its currency.
+//!
+//! Never a float, and never an amount whose currency one has to know from elsewhere. How many decimals a
+//! currency has is asked in one place, [`Currency::exponent`]; a hard-coded 100 charges yen a hundredfold.
+
+use std::{fmt, str::FromStr};
+
+use rust_decimal::{Decimal, prelude::ToPrimitive as _};
+
+/// A currency the shop can sell in. Codes are ISO 4217, lower case as on the provider's wire.
+///
+/// The exponents are the provider's, which differ from ISO for a few currencies (none of these).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, sqlx::Type)]
+#[sqlx(type_name = "text", rename_all = "lowercase")]
+pub enum Currency {
+    /// Euro.
+    Eur,
+    /// US dollar.
+    Usd,
+    /// Pound sterling.
+    Gbp,
+    /// Swiss franc.
+    Chf,
+    /// Yen: no decimals.
+    Jpy,
+    /// Kuwaiti dinar: three decimals.
+    Kwd,
+}
+
+impl Currency {
+    /// The three-letter code, lower case.
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::Eur => "eur",
+            Self::Usd => "usd",
+            Self::Gbp => "gbp",
+            Self::Chf => "chf",
+            Self::Jpy => "jpy",
+            Self::Kwd => "kwd",
+        }
+    }
+
+    /// How many decimals an amount has: 10 to this power minor units are one unit.
+    pub fn exponent(self) -> u32 {
+        match self {
+            Self::Jpy => 0,
+            Self::Eur | Self::Usd | Self::Gbp | Self::Chf => 2,
+            Self::Kwd => 3,
+        }
+    }
+
+    fn symbol(self) -> &'static str {
+        match self {
+            Self::Eur => "€",
+            Self::Usd => "$",
+            Self::Gbp => "£",
+            Self::Chf => "CHF\u{a0}",
+            Self::Jpy => "¥",
+            Self::Kwd => "KWD\u{a0}",
+        }
+    }
+}
+
+impl FromStr for Currency {
+    type Err = UnknownCurrency;
+    fn from_str(code: &str) -> Result<Self, UnknownCurrency> {
+        let all = [Self::Eur, Self::Usd, Self::Gbp, Self::Chf, Self::Jpy, Self::Kwd];
+        all.into_iter()
+            .find(|currency| currency.code().eq_ignore_ascii_case(code))
+            .ok_or(UnknownCurrency)
+    }
+}
+
+/// The shop does not sell in this currency.
+#[derive(Debug, thiserror::Error)]
+#[error("unknown currency")]
+pub struct UnknownCurrency;
+
+/// An amount of money. Shown as people write it: `€24.90`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Money {
+    /// Minor units: cents, yen, fils.
+    pub minor: i64,
+    /// What they are units of.
+    pub currency: Currency,
+}
+
+impl Money {
+    /// `minor` units of `currency`.
+    pub fn new(minor: i64, currency: Currency) -> Self {
+        Self { minor, currency }
+    }
+
+    /// Reads a decimal such as `24.90`. More decimals than the currency has are an error, not rounded away.
+    pub fn parse(text: &str, currency: Currency) -> Result<Self, BadAmount> {
+        let amount = Decimal::from_str_exact(text.trim()).map_err(|_| BadAmount)?;
+        let per_unit = Decimal::from(10_i64.pow(currency.exponent()));
+        let minor = amount.checked_mul(per_unit).ok_or(BadAmount)?;
+        if !minor.is_integer() {
+            return Err(BadAmount);
+        }
+        let minor = minor.to_i64().ok_or(BadAmount)?;
+        Ok(Self { minor, currency })
+    }
+
+    /// `quantity` times this amount; `None` when it no longer fits.
+    pub fn times(self, quantity: i64) -> Option<Self> {
+        let minor = self.minor.checked_mul(quantity)?;
+        Some(Self { minor, ..self })
+    }
+
+    /// The sum; `None` for two currencies, or when it no longer fits.
+    pub fn plus(self, other: Self) -> Option<Self> {
+        let minor = self.minor.checked_add(other.minor)?;
+        (self.currency == other.currency).then_some(Self { minor, ..self })
+    }
+}
+
+impl fmt::Display for Money {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let amount = Decimal::new(self.minor, self.currency.exponent());
+        let sign = if amount.is_sign_negative() { "-" } else { "" };
+        write!(f, "{sign}{}{}", self.currency.symbol(), amount.abs())
+    }
+}
+
+/// Not an amount of this currency.
+#[derive(Debug, thiserror::Error)]
+#[error("not an amount of money")]
+pub struct BadAmount;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_have_the_decimals_of_their_currency() {
+        let cases = [
+            (Currency::Eur, "24.90", 2490, "€24.90"),
+            (Currency::Eur, "5", 500, "€5.00"),
+            (Currency::Jpy, "500", 500, "¥500"),
+            (Currency::Kwd, "18.600", 18_600, "KWD\u{a0}18.600"),
+        ];
+        for (currency, text, minor, shown) in cases {
+            let money = Money::parse(text, currency).expect(text);
+            assert_eq!(money.minor, minor);
+            assert_eq!(money.to_string(), shown);
+        }
+    }
+
+    #[test]
+    fn what_is_no_amount_is_refused() {
+        let huge = "9".repeat(28);
+        let cases = ["", "x", "1,5", "0.001", "1e3", "99999999999999999999", &huge];
+        for text in cases {
+            assert!(Money::parse(text, Currency::Eur).is_err(), "{text:?}");
+        }
+        assert!(Money::parse("500.5", Currency::Jpy).is_err());
+    }
+
+    #[test]
+    fn sums_refuse_to_mix_or_to_overflow() {
+        let euro = Money::new(1, Currency::Eur);
+        assert_eq!(euro.plus(euro), Some(Money::new(2, Currency::Eur)));
+        assert_eq!(euro.plus(Money::new(1, Currency::Jpy)), None);
+        assert_eq!(Money::new(i64::MAX, Currency::Eur).plus(euro), None);
+        assert_eq!(Money::new(i64::MAX, Currency::Eur).times(2), None);
+    }
+}

@@ -1,0 +1,143 @@
+//! Orders: what a paid checkout became.
+
+use std::{fmt, str::FromStr};
+
+use chrono::{DateTime, Utc};
+use rand::RngExt as _;
+use serde_json::json;
+
+use crate::{
+    checkout::Checkout,
+    db::{Db, Tx},
+    ids::{CheckoutId, VisitorId},
+    money::{Currency, Money},
+    outbox,
+};
+
+/// One order.
+#[derive(Clone, Debug, sqlx::FromRow)]
+pub struct Order {
+    /// What the customer calls it by.
+    pub number: OrderNumber,
+    /// The purchase it came from.
+    pub checkout_id: CheckoutId,
+    amount_minor: i64,
+    currency: Currency,
+    /// When it was paid.
+    pub created_at: DateTime<Utc>,
+}
+
+impl Order {
+    /// What was paid for it.
+    pub fn amount(&self) -> Money {
+        Money::new(self.amount_minor, self.currency)
+    }
+}
+
+/// Places the order of a checkout that was just paid, and writes the news of it to the outbox, as a part of the
+/// transaction that recorded the payment.
+pub async fn place(tx: &mut Tx, checkout: &Checkout, now: DateTime<Utc>) -> sqlx::Result<()> {
+    let number = OrderNumber::fresh();
+    let Money { minor, currency } = checkout.amount();
+    tx.query(
+        "insert into orders (number, checkout_id, amount_minor, currency, created_at)
+         values ($1, $2, $3, $4, $5)",
+    )
+    .bind(&number)
+    .bind(checkout.id)
+    .bind(minor)
+    .bind(currency)
+    .bind(now)
+    .execute()
+    .await?;
+    let news = json!({ "checkout_id": checkout.id, "order_number": number.as_str() });
+    outbox::write(tx, checkout.id, "order.placed", 1, news, now).await
+}
+
+/// The order of a checkout, when it has one.
+pub async fn of_checkout(db: &Db, id: CheckoutId) -> sqlx::Result<Option<Order>> {
+    db.query("select * from orders where checkout_id = $1")
+        .bind(id)
+        .fetch_optional()
+        .await
+}
+
+/// The order `number`, if it belongs to `visitor`. A stranger's is as good as none, and takes as long.
+pub async fn of_visitor(
+    db: &Db,
+    number: &OrderNumber,
+    visitor: VisitorId,
+) -> sqlx::Result<Option<Order>> {
+    db.query(
+        "select o.* from orders o join checkouts c on c.id = o.checkout_id
+         where o.number = $1 and c.visitor_id = $2",
+    )
+    .bind(number)
+    .bind(visitor)
+    .fetch_optional()
+    .await
+}
+
+/// An order's number, such as `7K3M-9QXT-2P`: drawn at random, so that nobody can count up to another's, from
+/// an alphabet without the letters that are read as digits.
+#[derive(Clone, Debug, PartialEq, Eq, sqlx::Type)]
+#[sqlx(transparent)]
+pub struct OrderNumber(String);
+
+/// Crockford's base 32: fifty bits in ten of them.
+const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+
+impl OrderNumber {
+    fn fresh() -> Self {
+        let mut rng = rand::rng();
+        let mut number = String::with_capacity(12);
+        for place in 0..10 {
+            if place == 4 || place == 8 {
+                number.push('-');
+            }
+            let drawn = ALPHABET.get(rng.random_range(0..ALPHABET.len()));
+            number.extend(drawn.map(|&letter| char::from(letter)));
+        }
+        Self(number)
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for OrderNumber {
+    type Err = NotANumber;
+    fn from_str(text: &str) -> Result<Self, NotANumber> {
+        let allowed = |letter: u8| letter == b'-' || ALPHABET.contains(&letter);
+        if text.len() == 12 && text.bytes().all(allowed) {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(NotANumber)
+        }
+    }
+}
+
+impl fmt::Display for OrderNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The text cannot be an order's number.
+#[derive(Debug, thiserror::Error)]
+#[error("not an order number")]
+pub struct NotANumber;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fresh_number_reads_back_and_no_two_are_alike() {
+        let one = OrderNumber::fresh();
+        assert_eq!(one.as_str().parse::<OrderNumber>().expect("reads back"), one);
+        assert_ne!(one, OrderNumber::fresh());
+    }
+}

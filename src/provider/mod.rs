@@ -1,0 +1,156 @@
+//! The payment provider, from the outside.
+//!
+//! This client knows the wire protocol and nothing of the shop. It speaks the part of the Stripe API that a
+//! checkout uses, so the simulator and the real thing are the same to it: only the base URL differs.
+//!
+//! What comes back is an [`Outcome`], not a result: for a payment "I don't know" is a third answer beside yes
+//! and no, and whoever receives it has to say what to do with each.
+
+mod outcome;
+mod transport;
+pub mod wire;
+
+use std::{fmt, time::Duration};
+
+use url::form_urlencoded;
+
+pub use self::{
+    outcome::{Doubt, Found, Outcome, Payment},
+    transport::UnusableUrl,
+};
+use self::{
+    transport::Transport,
+    wire::{List, PaymentIntent},
+};
+use crate::{money::Money, secret::Secret};
+
+/// The provider's own bound for one page of a list.
+const PAGE: &str = "100";
+
+/// Pages that one look-up reads at most. More than that is answered with a doubt, not with half a list.
+const PAGES_MAX: usize = 1_000;
+
+/// How long a reading call goes on trying.
+const READ_PATIENCE: Duration = Duration::from_secs(5);
+
+/// A client of the provider; cheap to clone.
+#[derive(Clone)]
+pub struct Provider {
+    transport: Transport,
+}
+
+/// What a payment intent is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct Charge<'a> {
+    /// How much.
+    pub amount: Money,
+    /// The provider's id of the payment method.
+    pub payment_method: &'a str,
+    /// Our own id, kept in the provider's metadata: what ties the payment to us when all answers are lost.
+    pub checkout_id: &'a str,
+    /// Where the provider sends the customer after an authentication.
+    pub return_url: &'a str,
+}
+
+/// The body of the call that creates and confirms a payment intent. It is stored before it is sent for the
+/// first time, since a retry under the same key must carry the same bytes.
+pub fn payment_intent_request(charge: &Charge<'_>) -> String {
+    form_urlencoded::Serializer::new(String::new())
+        .append_pair("amount", &charge.amount.minor.to_string())
+        .append_pair("currency", charge.amount.currency.code())
+        .append_pair("payment_method", charge.payment_method)
+        .append_pair("payment_method_types[0]", "card")
+        .append_pair("confirm", "true")
+        .append_pair("return_url", charge.return_url)
+        .append_pair("metadata[checkout_id]", charge.checkout_id)
+        .finish()
+}
+
+impl Provider {
+    /// A client for the provider at `base_url`. `timeout` is for one attempt.
+    pub fn new(base_url: &str, key: Secret, timeout: Duration) -> Result<Self, UnusableUrl> {
+        let transport = Transport::new(base_url, key, timeout)?;
+        Ok(Self { transport })
+    }
+
+    /// Creates and confirms a payment intent from the bytes of [`payment_intent_request`], under `key`.
+    ///
+    /// Retries what may be retried, with the same key and the same bytes, until `give_up` has passed; the last
+    /// attempt may end one timeout later.
+    pub async fn create_payment_intent(&self, key: &str, body: &str, give_up: Duration) -> Outcome {
+        match self
+            .transport
+            .post("/v1/payment_intents", key, body, give_up)
+            .await
+        {
+            Ok(answer) => Outcome::of_answer(&answer),
+            Err(doubt) => Outcome::Unknown(doubt),
+        }
+    }
+
+    /// How the payment intent `id` stands now.
+    pub async fn retrieve(&self, id: &str) -> Outcome {
+        let path = format!("/v1/payment_intents/{}", percent_encode(id));
+        match self.transport.get(&path, READ_PATIENCE).await {
+            Ok(answer) => Outcome::of_answer(&answer),
+            Err(doubt) => Outcome::Unknown(doubt),
+        }
+    }
+
+    /// Looks for the payment intent whose metadata names `checkout_id`, among those created between two
+    /// instants (Unix seconds, both included).
+    pub async fn find(&self, checkout_id: &str, since: i64, until: i64) -> Found {
+        match self.list(since, until).await {
+            Ok(intents) => Found::among(&intents, checkout_id),
+            Err(doubt) => Found::Unknown(doubt),
+        }
+    }
+
+    /// All payment intents created between two instants (Unix seconds, both included), newest first.
+    pub async fn list(&self, since: i64, until: i64) -> Result<Vec<PaymentIntent>, Doubt> {
+        let mut intents: Vec<PaymentIntent> = Vec::new();
+        for _ in 0..PAGES_MAX {
+            let mut query = form_urlencoded::Serializer::new(String::new());
+            query
+                .append_pair("limit", PAGE)
+                .append_pair("created[gte]", &since.to_string())
+                .append_pair("created[lte]", &until.to_string());
+            if let Some(last) = intents.last() {
+                query.append_pair("starting_after", &last.id);
+            }
+            let path = format!("/v1/payment_intents?{}", query.finish());
+            let answer = self.transport.get(&path, READ_PATIENCE).await?;
+            let page: List<PaymentIntent> = answer.parse()?;
+            intents.extend(page.data);
+            if !page.has_more {
+                return Ok(intents);
+            }
+        }
+        Err(Doubt::Unexpected)
+    }
+
+    /// Whether the provider answers, and accepts our key.
+    pub async fn ping(&self) -> Result<(), Doubt> {
+        let answer = self
+            .transport
+            .get("/v1/payment_intents?limit=1", Duration::ZERO)
+            .await?;
+        answer.parse::<List<PaymentIntent>>().map(|_| ())
+    }
+
+    /// Whether the key is one for real money.
+    pub fn is_live(&self) -> bool {
+        self.transport.is_live()
+    }
+}
+
+impl fmt::Debug for Provider {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Provider({})", self.transport.base_url())
+    }
+}
+
+/// An id from outside becomes one segment of a path.
+fn percent_encode(id: &str) -> String {
+    form_urlencoded::byte_serialize(id.as_bytes()).collect()
+}

@@ -1,0 +1,178 @@
+//! What the provider's answers mean for a payment.
+
+use super::{
+    transport::Answer,
+    wire::{ErrorBody, PaymentIntent},
+};
+
+/// How a payment stands, as far as we can tell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The money arrived.
+    Paid(Payment),
+    /// The card was refused, for good as far as this payment goes.
+    Declined {
+        /// The intent, when the answer names it.
+        intent: Option<String>,
+        /// The provider's decline code, or its code.
+        code: String,
+    },
+    /// The customer has to prove who they are, on a page of the provider.
+    NeedsAuthentication {
+        /// The intent.
+        intent: String,
+        /// The page.
+        url: String,
+    },
+    /// A slow payment method: the answer comes later.
+    Processing {
+        /// The intent.
+        intent: String,
+    },
+    /// The intent was given up at the provider.
+    Canceled {
+        /// The intent.
+        intent: String,
+    },
+    /// The provider will not execute this request, and has not: it is at fault, not the card.
+    Refused {
+        /// The provider's code.
+        code: String,
+    },
+    /// A look-up showed that there never was a payment.
+    NeverCharged,
+    /// It cannot be told. There may be a payment or none.
+    Unknown(Doubt),
+}
+
+/// Money that arrived.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Payment {
+    /// The provider's id of it.
+    pub intent: String,
+    /// Minor units.
+    pub amount_minor: i64,
+    /// Three letters, lower case.
+    pub currency: String,
+}
+
+/// Why it cannot be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doubt {
+    /// No answer came: refused, cut off, or too late.
+    NoAnswer,
+    /// The first request under the key is still running.
+    StillRunning,
+    /// We are to slow down.
+    RateLimited,
+    /// An error of the provider's, which the same key may get past.
+    ServerError,
+    /// An error that is stored for the key: the same request will get it again, whatever happened.
+    StoredError,
+    /// Our credentials are not accepted; an operator has to mend them.
+    Credentials,
+    /// An answer that this client does not understand.
+    Unexpected,
+}
+
+/// What a look-up found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// A payment, and how it stands.
+    Payment(Outcome),
+    /// All payments of the time were seen, and none is ours.
+    Nothing,
+    /// Not all could be seen.
+    Unknown(Doubt),
+}
+
+impl Outcome {
+    /// Reads the answer to a create, confirm or retrieve.
+    pub(super) fn of_answer(answer: &Answer) -> Self {
+        match answer.status {
+            200..=299 => match answer.parse::<PaymentIntent>() {
+                Ok(intent) => Self::of_intent(&intent),
+                Err(doubt) => Self::Unknown(doubt),
+            },
+            401 | 403 => Self::Unknown(Doubt::Credentials),
+            409 => Self::Unknown(Doubt::StillRunning),
+            429 => Self::Unknown(Doubt::RateLimited),
+            400 | 402 => match answer.parse::<ErrorBody>() {
+                Ok(body) => Self::of_refusal(&body),
+                Err(doubt) => Self::Unknown(doubt),
+            },
+            500.. if answer.is_stored => Self::Unknown(Doubt::StoredError),
+            500.. => Self::Unknown(Doubt::ServerError),
+            _ => Self::Unknown(Doubt::Unexpected),
+        }
+    }
+
+    fn of_refusal(ErrorBody { error }: &ErrorBody) -> Self {
+        match error.kind.as_str() {
+            "card_error" => Self::Declined {
+                intent: error.payment_intent.as_ref().map(|intent| intent.id.clone()),
+                code: error.reason().to_owned(),
+            },
+            // Other bytes were once sent under this key. What became of them can only be looked up.
+            "idempotency_error" => Self::Unknown(Doubt::StoredError),
+            // "It has already succeeded" comes as an error of the request; the intent in it knows.
+            _ => match &error.payment_intent {
+                Some(intent) => Self::of_intent(intent),
+                None => Self::Refused {
+                    code: error.reason().to_owned(),
+                },
+            },
+        }
+    }
+
+    /// How a payment intent stands.
+    pub fn of_intent(intent: &PaymentIntent) -> Self {
+        let id = intent.id.clone();
+        match intent.status.as_str() {
+            "succeeded" => Self::Paid(Payment {
+                intent: id,
+                amount_minor: intent.amount_received.unwrap_or(intent.amount),
+                currency: intent.currency.clone(),
+            }),
+            "processing" => Self::Processing { intent: id },
+            "canceled" => Self::Canceled { intent: id },
+            "requires_action" => match intent
+                .next_action
+                .as_ref()
+                .and_then(|action| action.redirect_to_url.as_ref())
+            {
+                Some(page) => Self::NeedsAuthentication {
+                    intent: id,
+                    url: page.url.clone(),
+                },
+                None => Self::Unknown(Doubt::Unexpected),
+            },
+            // There is no state for "declined": the intent goes back to where it wants a payment method.
+            "requires_payment_method" => match &intent.last_payment_error {
+                Some(error) => Self::Declined {
+                    intent: Some(id),
+                    code: error.reason().to_owned(),
+                },
+                None => Self::Unknown(Doubt::Unexpected),
+            },
+            _ => Self::Unknown(Doubt::Unexpected),
+        }
+    }
+}
+
+impl Found {
+    /// The payment of a checkout among all of its time. Should there be several, the one with money in it.
+    pub(super) fn among(intents: &[PaymentIntent], checkout_id: &str) -> Self {
+        let ours = || {
+            intents
+                .iter()
+                .filter(|intent| intent.checkout_id() == Some(checkout_id))
+                .map(Outcome::of_intent)
+        };
+        let paid = ours().find(|outcome| matches!(outcome, Outcome::Paid(_)));
+        match paid.or_else(|| ours().next()) {
+            Some(outcome) => Self::Payment(outcome),
+            None => Self::Nothing,
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Sending a request until it is answered: timeouts, retries, backoff.
+//!
+//! The rules are the provider's own advice: <https://docs.stripe.com/error-low-level>
+
+use std::time::{Duration, Instant};
+
+use rand::RngExt as _;
+use reqwest::{Client, Method, RequestBuilder, Response, header, redirect};
+use serde::de::DeserializeOwned;
+
+use super::outcome::Doubt;
+use crate::secret::Secret;
+
+/// Attempts of one call, the first included.
+const ATTEMPTS: u32 = 4;
+
+/// The longest wait before the second attempt; it doubles for each further one, up to [`LONGEST_WAIT`].
+const FIRST_WAIT: Duration = Duration::from_millis(250);
+const LONGEST_WAIT: Duration = Duration::from_secs(4);
+
+#[derive(Clone)]
+pub(super) struct Transport {
+    client: Client,
+    base_url: String,
+    key: Secret,
+}
+
+/// An answer, whatever its status.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) status: u16,
+    /// The same request under the same key will get the same answer again.
+    pub(super) is_stored: bool,
+    /// `Stripe-Should-Retry`, which beats every other rule.
+    should_retry: Option<bool>,
+    retry_after: Option<Duration>,
+    body: Vec<u8>,
+}
+
+impl Answer {
+    pub(super) fn parse<T: DeserializeOwned>(&self) -> Result<T, Doubt> {
+        match self.status {
+            401 | 403 => Err(Doubt::Credentials),
+            _ => serde_json::from_slice(&self.body).map_err(|_| Doubt::Unexpected),
+        }
+    }
+}
+
+impl Transport {
+    pub(super) fn new(base_url: &str, key: Secret, timeout: Duration) -> Result<Self, UnusableUrl> {
+        let url = url::Url::parse(base_url).map_err(|_| UnusableUrl)?;
+        // Two crates in the tree could each be the one; naming it here saves every caller from doing so.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = Client::builder()
+            .timeout(timeout)
+            .redirect(redirect::Policy::none());
+        let client = match url.scheme() {
+            "https" => client,
+            // Without TLS there is no need for the system's certificates, which a small image may lack.
+            "http" => client.tls_certs_only([]),
+            _ => return Err(UnusableUrl),
+        };
+        Ok(Self {
+            client: client.build().map_err(|_| UnusableUrl)?,
+            base_url: base_url.trim_end_matches('/').to_owned(),
+            key,
+        })
+    }
+
+    pub(super) async fn post(
+        &self,
+        path: &str,
+        key: &str,
+        body: &str,
+        give_up: Duration,
+    ) -> Result<Answer, Doubt> {
+        let request = || {
+            self.request(Method::POST, path)
+                .header("idempotency-key", key)
+                .header(header::CONTENT_TYPE, "application/x-www-form-urlencoded")
+                .body(body.to_owned())
+        };
+        persist(request, give_up).await
+    }
+
+    pub(super) async fn get(&self, path: &str, give_up: Duration) -> Result<Answer, Doubt> {
+        persist(|| self.request(Method::GET, path), give_up).await
+    }
+
+    fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        let url = format!("{}{path}", self.base_url);
+        self.client.request(method, url).bearer_auth(self.key.expose())
+    }
+
+    pub(super) fn base_url(&self) -> &str {
+        &self.base_url
+    }
+
+    pub(super) fn is_live(&self) -> bool {
+        self.key.expose().contains("_live_")
+    }
+}
+
+/// Sends the request again while that may help, and no attempt begins after `give_up`.
+async fn persist(
+    request: impl Fn() -> RequestBuilder,
+    give_up: Duration,
+) -> Result<Answer, Doubt> {
+    let began = Instant::now();
+    let mut longest = FIRST_WAIT;
+    for attempt in 1..ATTEMPTS {
+        let answer = send(request()).await;
+        if !is_worth_another(&answer) {
+            return answer;
+        }
+        // Full jitter: many clients that failed together should not come back together. When the provider says
+        // how long to wait, it is at least that long.
+        let asked = answer.as_ref().ok().and_then(|answer| answer.retry_after);
+        let wait = rand::rng().random_range(Duration::ZERO..=longest) + asked.unwrap_or_default();
+        if began.elapsed() + wait > give_up {
+            return answer;
+        }
+        tracing::debug!(attempt, ?wait, "provider call will be retried");
+        tokio::time::sleep(wait).await;
+        longest = (longest * 2).min(LONGEST_WAIT);
+    }
+    send(request()).await
+}
+
+fn is_worth_another(answer: &Result<Answer, Doubt>) -> bool {
+    match answer {
+        Err(_) => true,
+        Ok(answer) => answer
+            .should_retry
+            .unwrap_or(!answer.is_stored && matches!(answer.status, 409 | 429 | 500..)),
+    }
+}
+
+async fn send(request: RequestBuilder) -> Result<Answer, Doubt> {
+    let response = request.send().await.map_err(|_| Doubt::NoAnswer)?;
+    let status = response.status().as_u16();
+    let header = |name| header_of(&response, name);
+    let should_retry = header("stripe-should-retry").map(|value| value == "true");
+    let replayed = header("idempotent-replayed").is_some();
+    let retry_after = header("retry-after")
+        .and_then(|seconds| seconds.parse().ok())
+        .map(Duration::from_secs);
+    let body = response.bytes().await.map_err(|_| Doubt::NoAnswer)?;
+    Ok(Answer {
+        status,
+        is_stored: replayed || should_retry == Some(false),
+        should_retry,
+        retry_after,
+        body: body.into(),
+    })
+}
+
+fn header_of(response: &Response, name: &str) -> Option<String> {
+    let value = response.headers().get(name)?;
+    value.to_str().ok().map(str::to_owned)
+}
+
+/// The provider's address is not an HTTP URL that can be used.
+#[derive(Debug, thiserror::Error)]
+#[error("not a usable http:// or https:// URL")]
+pub struct UnusableUrl;

@@ -1,0 +1,120 @@
+//! Reading an event, after its signature was found good.
+
+use serde_json::Value;
+
+use crate::{
+    ids::CheckoutId,
+    provider::{Outcome, wire::PaymentIntent},
+};
+
+/// The longest id or type that is stored. The provider's own are far shorter.
+const TEXT_MAX: usize = 255;
+
+/// An event as far as the shop understands it.
+#[derive(Clone, Debug)]
+pub struct Event {
+    /// `evt_…`, the same for each delivery.
+    pub id: String,
+    /// Such as `payment_intent.succeeded`.
+    pub kind: String,
+    /// The provider's object that it is about.
+    pub object: Option<String>,
+    /// The checkout that the object names.
+    pub checkout: Option<CheckoutId>,
+    /// How the payment stood when the event was written; `None` for kinds that don't say.
+    pub outcome: Option<Outcome>,
+}
+
+impl Event {
+    /// Reads a signed body. `live` says whether the shop takes real money: an event of the other mode is not
+    /// about our payments.
+    ///
+    /// What is no event at all is an error. An event of an unknown kind, or of an object that this shop cannot
+    /// read, is an event that tells us nothing: the provider should not send it again.
+    pub fn parse(body: &[u8], live: bool) -> Result<Self, NotAnEvent> {
+        // A tree and not a struct: it takes the last of duplicate keys, as most readers do, and reports none.
+        let event: Value = serde_json::from_slice(body).map_err(|_| NotAnEvent)?;
+        let text = |name: &str| event.get(name).and_then(Value::as_str).filter(|t| is_sane(t));
+        let id = text("id").ok_or(NotAnEvent)?.to_owned();
+        let kind = text("type").ok_or(NotAnEvent)?.to_owned();
+        let of_our_mode = event.get("livemode").and_then(Value::as_bool) == Some(live);
+        let object = event.pointer("/data/object");
+        let object_id = object
+            .and_then(|object| object.get("id"))
+            .and_then(Value::as_str)
+            .filter(|id| is_sane(id));
+        let intent = object
+            .filter(|_| of_our_mode && tells_of_a_payment(&kind))
+            .and_then(|object| serde_json::from_value::<PaymentIntent>(object.clone()).ok());
+        Ok(Self {
+            id,
+            object: object_id.map(str::to_owned),
+            checkout: intent
+                .as_ref()
+                .and_then(|intent| intent.checkout_id()?.parse().ok()),
+            outcome: intent.as_ref().map(Outcome::of_intent),
+            kind,
+        })
+    }
+}
+
+/// The kinds whose object is a payment intent that has come to something.
+fn tells_of_a_payment(kind: &str) -> bool {
+    matches!(
+        kind,
+        "payment_intent.succeeded"
+            | "payment_intent.payment_failed"
+            | "payment_intent.canceled"
+            | "payment_intent.processing"
+            | "payment_intent.requires_action"
+    )
+}
+
+/// PostgreSQL stores no NUL in a text.
+fn is_sane(text: &str) -> bool {
+    (1..=TEXT_MAX).contains(&text.len()) && !text.contains('\0')
+}
+
+/// The body is signed and is no event.
+#[derive(Debug, thiserror::Error)]
+#[error("the body is not an event")]
+pub struct NotAnEvent;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(body: &str) -> Result<Event, NotAnEvent> {
+        Event::parse(body.as_bytes(), false)
+    }
+
+    #[test]
+    fn what_is_no_event_is_refused() {
+        let long = format!(r#"{{"id":"{}","type":"x"}}"#, "e".repeat(256));
+        for body in ["", "[]", "{}", r#"{"id":"evt_1"}"#, r#"{"id":"","type":"x"}"#, r#"{"id":"\u0000","type":"x"}"#, &long] {
+            assert!(parse(body).is_err(), "{body}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_kind_or_object_tells_nothing() {
+        for body in [
+            r#"{"id":"evt_1","type":"customer.created"}"#,
+            r#"{"id":"evt_1","type":"payment_intent.succeeded","livemode":false,"data":{"object":[]}}"#,
+            r#"{"id":"evt_1","type":"payment_intent.succeeded","livemode":false,
+                "data":{"object":{"id":"pi_1","amount":1.0,"currency":"eur","status":"succeeded"}}}"#,
+        ] {
+            let event = parse(body).expect(body);
+            assert_eq!((event.checkout, event.outcome), (None, None), "{body}");
+        }
+    }
+
+    #[test]
+    fn an_event_of_the_other_mode_tells_nothing() {
+        let body = r#"{"id":"evt_1","type":"payment_intent.succeeded","livemode":true,
+            "data":{"object":{"id":"pi_1","amount":1,"currency":"eur","status":"succeeded"}}}"#;
+        assert_eq!(parse(body).expect("an event").outcome, None);
+        let live = Event::parse(body.as_bytes(), true).expect("an event");
+        assert!(matches!(live.outcome, Some(Outcome::Paid(_))));
+    }
+}

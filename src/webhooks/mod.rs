@@ -1,0 +1,92 @@
+//! News from the provider, at least once and in any order.
+//!
+//! ```text
+//! POST /webhooks/provider ── signature over the raw bytes ── one transaction: ── 200
+//!                                                            insert the event's id
+//!                                                            apply what it says
+//! ```
+//!
+//! The event's id and its effect are committed together. Mark first, and a crash in between loses the effect;
+//! act first, and a crash in between repeats it. A 200 is given after the commit and never before.
+
+mod event;
+pub mod signature;
+
+use chrono::{DateTime, Utc};
+
+pub use self::event::{Event, NotAnEvent};
+use crate::{
+    checkout::{Verdict, record},
+    db::{Db, Tx, retrying},
+};
+
+/// What became of a delivery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Received {
+    /// It was here before. Nothing was done.
+    Duplicate,
+    /// It was new, and came to this.
+    Processed(Verdict),
+}
+
+/// Processes `event`, once however often it is delivered, also by several processes at once.
+pub async fn receive(db: &Db, event: &Event, now: DateTime<Utc>) -> sqlx::Result<Received> {
+    let received = retrying(|| receive_once(db, event, now)).await?;
+    match event.checkout {
+        Some(checkout) => {
+            tracing::info!(checkout.id = %checkout, event.id, event.kind, ?received, "event received");
+        }
+        None => tracing::info!(event.id, event.kind, ?received, "event received"),
+    }
+    Ok(received)
+}
+
+async fn receive_once(db: &Db, event: &Event, now: DateTime<Utc>) -> sqlx::Result<Received> {
+    let mut tx = db.begin().await?;
+    if !is_new(&mut tx, event, now).await? {
+        return Ok(Received::Duplicate);
+    }
+    let verdict = match (event.checkout, &event.outcome) {
+        (Some(checkout), Some(outcome)) => {
+            record::apply(&mut tx, checkout, outcome, now).await?
+        }
+        // Not ours, or of a kind that tells nothing about a payment's end.
+        _ => Verdict::Nothing,
+    };
+    note_verdict(&mut tx, event, verdict).await?;
+    tx.commit().await?;
+    Ok(Received::Processed(verdict))
+}
+
+/// Inserts the event's id. Of twenty deliveries at once one inserts; the others wait for its commit, and then
+/// find it there.
+async fn is_new(tx: &mut Tx, event: &Event, now: DateTime<Utc>) -> sqlx::Result<bool> {
+    let inserted = tx
+        .query(
+            "insert into processed_events (event_id, type, object_id, verdict, received_at)
+             values ($1, $2, $3, 'applied', $4)
+             on conflict do nothing",
+        )
+        .bind(&event.id)
+        .bind(&event.kind)
+        .bind(&event.object)
+        .bind(now)
+        .execute()
+        .await?;
+    Ok(inserted == 1)
+}
+
+/// Says for the operator what the event came to, where that is not its usual effect.
+async fn note_verdict(tx: &mut Tx, event: &Event, verdict: Verdict) -> sqlx::Result<()> {
+    let word = match verdict {
+        Verdict::Concluded | Verdict::Waiting => return Ok(()),
+        Verdict::Nothing => "ignored",
+        Verdict::Discrepancy => "discrepancy",
+    };
+    tx.query("update processed_events set verdict = $2 where event_id = $1")
+        .bind(&event.id)
+        .bind(word)
+        .execute()
+        .await?;
+    Ok(())
+}
