@@ -1,3 +1,4 @@
 //! A payment checkout that is safe to run twice.
 
 pub mod simulator;
+pub mod web;
