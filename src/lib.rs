@@ -14,3 +14,4 @@ pub mod orders;
 pub mod outbox;
 pub mod discrepancies;
 pub mod simulator;
+pub mod web;

@@ -1,0 +1,4 @@
+//! The shop's pages.
+
+pub mod assets;
+pub mod views;

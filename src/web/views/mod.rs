@@ -1,0 +1,67 @@
+//! What the templates take: one struct a page, with everything already turned into text.
+//!
+//! A view knows nothing of databases, carts or providers. Its fields are strings, numbers and flags, money arrives as
+//! it is read ("€24.90"), and what must never be said by mistake is worded here and in `templates/` once: a page whose
+//! payment is undecided has no field that could make it say "failed".
+//!
+//! Text goes into the HTML through askama's escaping, always, and every attribute is quoted. The tests of each page
+//! render it with [`tests::HOSTILE`] in every field and look for what must not get through.
+
+mod cart;
+mod catalog;
+mod checkout;
+mod error;
+mod order;
+mod status;
+
+pub use cart::{CartLine, CartPage};
+pub use catalog::{CatalogPage, Product, ProductPage};
+pub use checkout::{
+    CheckoutPage, Country, EarlierPurchase, EarlierState, Field, PaymentMethod, TotalChange,
+};
+pub use error::{ErrorPage, Link};
+pub use order::{OrderPage, Refund};
+pub use status::{Status, StatusPage};
+
+use super::assets::{self, Assets};
+
+/// What every page has around it.
+#[derive(Clone, Debug, Default)]
+pub struct Chrome {
+    /// The units in the visitor's cart, shown beside the link to it.
+    pub cart_units: i64,
+    /// Whether to show the link to the lab.
+    pub lab: bool,
+}
+
+impl Chrome {
+    /// The address of a file of `static/`.
+    #[expect(clippy::unused_self, reason = "templates reach it as `chrome.asset(…)`")]
+    pub fn asset(&self, path: &str) -> String {
+        assets::url(path)
+    }
+
+    /// The address of a product's picture, or of the picture for all that have none.
+    pub fn picture(&self, sku: &str) -> String {
+        let own = format!("goods/{}.svg", sku.to_ascii_lowercase());
+        if Assets::get(&own).is_some() { self.asset(&own) } else { self.asset("goods/any.svg") }
+    }
+}
+
+/// So many units of one product, as they stand in a cart, a checkout and an order.
+#[derive(Clone, Debug, Default)]
+pub struct Line {
+    /// The product's SKU: letters, digits and hyphens, since it is part of addresses.
+    pub sku: String,
+    /// The product's name.
+    pub name: String,
+    /// How many units.
+    pub quantity: i64,
+    /// The price of one unit, such as "€4.90".
+    pub unit_price: String,
+    /// The price of all units, such as "€9.80".
+    pub amount: String,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,44 @@
+use super::{Chrome, Line};
+
+/// `GET /orders/{number}`: what was bought, and what has come of the money.
+#[derive(askama::Template, Clone, Debug, Default)]
+#[template(path = "order.html")]
+pub struct OrderPage {
+    /// What is around the page.
+    pub chrome: Chrome,
+    /// The order's number.
+    pub number: String,
+    /// "Paid", "Partially refunded" or "Refunded".
+    pub state: String,
+    /// When it was placed, to be read: "29 November 2026, 15:54 UTC".
+    pub placed_at: String,
+    /// The same for machines: "2026-11-29T15:54:24Z".
+    pub placed_at_rfc3339: String,
+    /// What was bought.
+    pub lines: Vec<Line>,
+    /// The price of it all, such as "€24.90".
+    pub total: String,
+    /// How it was paid: "Visa".
+    pub payment_method: String,
+    /// What the provider calls the payment.
+    pub payment_reference: String,
+    /// Where the confirmation went.
+    pub email: String,
+    /// Name and address, a line each. Empty for an order without one.
+    pub address: Vec<String>,
+    /// What was paid back, oldest first.
+    pub refunds: Vec<Refund>,
+    /// The sum of what was paid back, when anything was.
+    pub refunded: Option<String>,
+}
+
+/// Money on its way back.
+#[derive(Clone, Debug, Default)]
+pub struct Refund {
+    /// How much.
+    pub amount: String,
+    /// "Pending", "Succeeded" or "Failed".
+    pub state: String,
+    /// When it was asked for, to be read.
+    pub created_at: String,
+}

@@ -1,0 +1,58 @@
+use super::{Chrome, Line};
+
+/// `GET /checkouts/{id}`: how far a purchase has come.
+#[derive(askama::Template, Clone, Debug)]
+#[template(path = "status.html")]
+pub struct StatusPage {
+    /// What is around the page.
+    pub chrome: Chrome,
+    /// The checkout's id, for whoever asks us about it.
+    pub checkout_id: String,
+    /// How far it has come.
+    pub status: Status,
+    /// After how many seconds the page loads itself again. `None` when there is nothing to wait for.
+    pub refresh_seconds: Option<u32>,
+    /// What is being bought.
+    pub lines: Vec<Line>,
+    /// The price of it all, such as "€24.90".
+    pub total: String,
+}
+
+/// How far a purchase has come, as the customer needs to know it.
+#[derive(Clone, Debug)]
+pub enum Status {
+    /// Undecided: the page promises nothing in either direction.
+    Processing,
+    /// The customer's bank wants to ask the customer.
+    NeedsAuthentication {
+        /// The provider's page, `https:` (or `http:` of the simulator).
+        url: String,
+    },
+    /// Paid, and there is an order.
+    Paid {
+        /// The order's number.
+        order_number: String,
+        /// The address of the order's page.
+        order_url: String,
+    },
+    /// Definitely not charged.
+    Declined {
+        /// Why, as a sentence: "The card has insufficient funds."
+        reason: String,
+    },
+    /// Given up before anything was charged.
+    Canceled,
+}
+
+impl StatusPage {
+    /// The page's title. A decline is an error for who has to act on it.
+    pub fn title(&self) -> &'static str {
+        match self.status {
+            Status::Processing => "Checking your payment",
+            Status::NeedsAuthentication { .. } => "Confirm your payment",
+            Status::Paid { .. } => "Paid",
+            Status::Declined { .. } => "Error: Payment declined",
+            Status::Canceled => "Checkout canceled",
+        }
+    }
+}

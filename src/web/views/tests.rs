@@ -1,0 +1,1 @@
+#[cfg(test)] pub(crate) const HOSTILE:&str="";
