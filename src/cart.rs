@@ -67,6 +67,15 @@ pub enum ClosedBy {
     Paid(CheckoutId),
 }
 
+impl ClosedBy {
+    /// Which checkout it is.
+    pub fn checkout(self) -> CheckoutId {
+        match self {
+            Self::Pending(id) | Self::Paid(id) => id,
+        }
+    }
+}
+
 impl Cart {
     /// What all lines cost; `None` for an empty cart.
     pub fn total(&self) -> Option<Money> {

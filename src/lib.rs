@@ -1,17 +1,35 @@
-//! A payment checkout that is safe to run twice. Read it in this order:
+//! A payment checkout that is safe to run twice, in the order in which to read it.
+//!
+//! Imports run one way: `web` → the domain → `db` and `provider`. The simulator is the other side of the wire and
+//! imports nothing of the shop.
 
-pub mod money;
-pub mod ids;
-pub mod clock;
-pub mod secret;
-pub mod db;
-pub mod catalog;
-pub mod cart;
-pub mod inventory;
-pub mod provider;
+// The lesson.
 pub mod checkout;
+pub mod webhooks;
+
+// What a purchase is made of.
+pub mod cart;
+pub mod catalog;
+pub mod discrepancies;
+pub mod inventory;
 pub mod orders;
 pub mod outbox;
-pub mod discrepancies;
-pub mod simulator;
+
+// What all of it stands on.
+pub mod clock;
+pub mod db;
+pub mod ids;
+pub mod money;
+pub mod provider;
+pub mod secret;
+
+// How one looks at it.
+pub mod audit;
 pub mod web;
+
+// The payment provider, for those who have none at hand.
+pub mod simulator;
+
+// How it is run.
+pub mod app;
+pub mod config;

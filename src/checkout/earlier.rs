@@ -8,10 +8,9 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::model::Status;
+use super::model::{CheckoutLine, Status};
 use crate::{
     cart::Line,
-    catalog::Sku,
     db::Tx,
     ids::{CartId, CheckoutId, VisitorId},
     money::{Currency, Money},
@@ -21,7 +20,7 @@ use crate::{
 const RECENTLY: TimeDelta = TimeDelta::hours(1);
 
 /// A purchase that may be the one the customer is about to repeat.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Earlier {
     /// Its checkout.
     pub id: CheckoutId,
@@ -31,8 +30,8 @@ pub struct Earlier {
     pub amount: Money,
     /// When it was submitted.
     pub created_at: DateTime<Utc>,
-    /// What was bought, and how many of each.
-    pub goods: Vec<(String, i64)>,
+    /// What was bought.
+    pub lines: Vec<CheckoutLine>,
 }
 
 /// The visitor's other purchases that are undecided, or were paid recently for the same goods as `lines`.
@@ -45,7 +44,7 @@ pub async fn purchases(
 ) -> sqlx::Result<Vec<Earlier>> {
     let rows: Vec<Row> = tx
         .query(
-            "select c.id, c.status, c.amount_minor, c.currency, c.created_at, l.sku, l.name, l.quantity
+            "select c.id, c.status, c.amount_minor as total_minor, c.currency, c.created_at, l.*
              from checkouts c join checkout_lines l on l.checkout_id = c.id
              where c.visitor_id = $1 and c.cart_id <> $2
                and (c.status = 'pending' or (c.status = 'paid' and c.concluded_at > $3))
@@ -56,47 +55,43 @@ pub async fn purchases(
         .bind(now - RECENTLY)
         .fetch_all()
         .await?;
-    let mut found: Vec<(Earlier, BTreeMap<Sku, i64>)> = Vec::new();
+    let mut found: Vec<Earlier> = Vec::new();
     for row in rows {
-        if found.last().is_none_or(|(earlier, _)| earlier.id != row.id) {
-            found.push((row.head(), BTreeMap::new()));
-        }
-        if let Some((earlier, goods)) = found.last_mut() {
-            earlier.goods.push((row.name, row.quantity));
-            goods.insert(row.sku, row.quantity);
+        match found.last_mut().filter(|earlier| earlier.id == row.id) {
+            Some(earlier) => earlier.lines.push(row.line),
+            None => found.push(row.first_of()),
         }
     }
-    let wanted: BTreeMap<Sku, i64> = lines
-        .iter()
-        .map(|line| (line.sku.clone(), line.quantity))
-        .collect();
-    Ok(found
-        .into_iter()
-        .filter(|(earlier, goods)| earlier.status == Status::Pending || *goods == wanted)
-        .map(|(earlier, _)| earlier)
-        .collect())
+    found.retain(|earlier| earlier.status == Status::Pending || is_same(&earlier.lines, lines));
+    Ok(found)
+}
+
+/// Whether the same goods are wanted as were bought, at whatever price.
+fn is_same(bought: &[CheckoutLine], wanted: &[Line]) -> bool {
+    let bought = bought.iter().map(|line| (&line.sku, line.quantity));
+    let wanted = wanted.iter().map(|line| (&line.sku, line.quantity));
+    bought.collect::<BTreeMap<_, _>>() == wanted.collect()
 }
 
 #[derive(sqlx::FromRow)]
 struct Row {
     id: CheckoutId,
     status: Status,
-    amount_minor: i64,
+    total_minor: i64,
     currency: Currency,
     created_at: DateTime<Utc>,
-    sku: Sku,
-    name: String,
-    quantity: i64,
+    #[sqlx(flatten)]
+    line: CheckoutLine,
 }
 
 impl Row {
-    fn head(&self) -> Earlier {
+    fn first_of(self) -> Earlier {
         Earlier {
             id: self.id,
             status: self.status,
-            amount: Money::new(self.amount_minor, self.currency),
+            amount: Money::new(self.total_minor, self.currency),
             created_at: self.created_at,
-            goods: Vec::new(),
+            lines: vec![self.line],
         }
     }
 }

@@ -1,4 +1,73 @@
-//! The shop's pages.
+//! The shop over HTTP: pages for people, and a few addresses for machines.
+//!
+//! A handler is a table of contents: extract, parse, decide, answer. What goes wrong is turned into an answer in
+//! one place, [`error`].
 
 pub mod assets;
+mod cart;
+mod catalog;
+mod checkout;
+mod checkout_form;
+pub mod error;
+mod fields;
+mod headers;
+mod health;
+mod orders;
+mod problem;
+mod run_to_end;
+mod same_origin;
+mod sessions;
+mod show;
+mod status;
 pub mod views;
+mod visitor;
+mod webhooks;
+
+use axum::{
+    Router,
+    extract::DefaultBodyLimit,
+    middleware::{from_fn, from_fn_with_state},
+    routing::{get, post},
+};
+use tower_http::trace::{DefaultOnResponse, TraceLayer};
+use tracing::Level;
+
+use crate::app::App;
+
+/// The longest form that is read. A checkout's is under two kilobytes.
+const FORM_MAX: usize = 64 * 1024;
+
+/// All of it.
+pub fn router(app: App) -> Router {
+    let pages = Router::new()
+        .route("/", get(catalog::list))
+        .route("/products/{sku}", get(catalog::product))
+        .route("/cart", get(cart::cart))
+        .route("/cart/items", post(cart::add))
+        .route("/cart/items/{sku}", post(cart::set_quantity))
+        .route("/checkout", get(checkout::form).post(checkout::submit))
+        .route("/checkouts/{id}", get(status::status))
+        .route("/orders/{number}", get(orders::order))
+        .fallback(error::not_found)
+        .method_not_allowed_fallback(error::wrong_method)
+        .layer(DefaultBodyLimit::max(FORM_MAX))
+        .layer(sessions::layer(&app))
+        .layer(from_fn_with_state(app.clone(), same_origin::require));
+    let machines = Router::new()
+        .route("/webhooks/provider", post(webhooks::receive))
+        .route("/webhooks/provider/", post(webhooks::receive))
+        .layer(DefaultBodyLimit::max(webhooks::BODY_MAX))
+        .route("/healthz", get(health::alive))
+        .route("/readyz", get(health::ready))
+        .route("/static/{*path}", get(assets::serve));
+    machines
+        .merge(pages)
+        .layer(from_fn(headers::set))
+        .layer(from_fn_with_state(app.clone(), run_to_end::run_to_end))
+        .layer(
+            TraceLayer::new_for_http()
+                .on_response(DefaultOnResponse::new().level(Level::INFO))
+                .on_failure(()),
+        )
+        .with_state(app)
+}

@@ -1,0 +1,161 @@
+//! Wiring: from a configuration to a running shop, and to its orderly end.
+
+use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+
+use chrono::TimeDelta;
+use tokio::{net::TcpListener, task::JoinHandle};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use crate::{
+    catalog,
+    checkout::Till,
+    clock::Clock,
+    config::ServeArgs,
+    db::Db,
+    provider::{Provider, UnusableUrl},
+    secret::Secret,
+    simulator::{Simulator, SimulatorConfig, SimulatorError, WebhookTarget},
+    web,
+};
+
+/// How long what is in flight may take to finish once the shop is asked to stop.
+const GRACE: Duration = Duration::from_secs(30);
+
+/// What every request has at hand; cheap to clone.
+#[derive(Clone, Debug)]
+pub struct App {
+    /// Where purchases are made.
+    pub till: Till,
+    /// All secrets that a webhook may be signed with.
+    pub webhook_secrets: Arc<[Secret]>,
+    /// The work that outlives the connection it came from. Stopping waits for it.
+    pub tasks: TaskTracker,
+}
+
+/// A running shop.
+#[derive(Debug)]
+pub struct Shop {
+    /// What its requests have at hand.
+    pub app: App,
+    /// The simulator beside it, unless it uses another provider.
+    pub simulator: Option<Simulator>,
+    address: SocketAddr,
+    stopping: CancellationToken,
+    serving: JoinHandle<io::Result<()>>,
+}
+
+impl Shop {
+    /// Starts the shop, and the simulator when no other provider is named. It serves when this returns.
+    pub async fn start(args: &ServeArgs) -> Result<Self, StartError> {
+        let clock = Clock::default();
+        let db = Db::open(args.database.url.expose())
+            .await
+            .map_err(StartError::Database)?;
+        catalog::demo::seed_when_empty(&db, clock.now())
+            .await
+            .map_err(StartError::Database)?;
+        let listener = TcpListener::bind(args.listen)
+            .await
+            .map_err(|error| StartError::Listen(args.listen, error))?;
+        let address = listener
+            .local_addr()
+            .map_err(|error| StartError::Listen(args.listen, error))?;
+        let public_url = match &args.public_url {
+            Some(url) => url.clone(),
+            None => format!("http://{address}"),
+        };
+        let (provider_url, simulator) = match &args.provider_url {
+            Some(url) => (url.clone(), None),
+            None => {
+                let simulator = start_simulator(args, address).await?;
+                (simulator.url(), Some(simulator))
+            }
+        };
+        let app = App {
+            till: Till {
+                provider: Provider::new(
+                    &provider_url,
+                    args.provider_key.key.clone(),
+                    args.provider_timeout,
+                )?,
+                db,
+                clock,
+                lease: TimeDelta::from_std(args.lease).unwrap_or(TimeDelta::MAX),
+                public_url,
+            },
+            webhook_secrets: args.webhook_secret.clone().into(),
+            tasks: TaskTracker::new(),
+        };
+        let stopping = CancellationToken::new();
+        let router = web::router(app.clone());
+        let serving = tokio::spawn(
+            axum::serve(listener, router)
+                .with_graceful_shutdown(stopping.clone().cancelled_owned())
+                .into_future(),
+        );
+        Ok(Self {
+            app,
+            simulator,
+            address,
+            stopping,
+            serving,
+        })
+    }
+
+    /// Where it can be reached on this machine, without a slash at the end.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Stops accepting, finishes what is in flight (30 seconds at most), and stops the simulator last, since a
+    /// charge under way still needs it.
+    pub async fn stop(self) {
+        self.stopping.cancel();
+        let finish = async {
+            let _ = self.serving.await;
+            self.app.tasks.close();
+            self.app.tasks.wait().await;
+        };
+        if tokio::time::timeout(GRACE, finish).await.is_err() {
+            tracing::warn!("stopped with work in flight; open checkouts are taken up at the next start");
+        }
+        if let Some(simulator) = self.simulator {
+            simulator.stop().await;
+        }
+        self.app.till.db.close().await;
+    }
+}
+
+/// Starts the simulator with a webhook endpoint that points back at the shop.
+async fn start_simulator(args: &ServeArgs, shop: SocketAddr) -> Result<Simulator, StartError> {
+    let secret = args.webhook_secret.first();
+    let webhooks = secret.map(|secret| WebhookTarget {
+        url: format!("http://{shop}/webhooks/provider"),
+        secret: secret.expose().to_owned(),
+    });
+    let simulator = Simulator::start(SimulatorConfig {
+        listen: args.provider_listen,
+        database_url: args.provider_database_url.clone(),
+        key: args.provider_key.key.expose().to_owned(),
+        webhooks: webhooks.into_iter().collect(),
+        ..SimulatorConfig::default()
+    });
+    Ok(simulator.await?)
+}
+
+/// Why the shop did not start, in one line.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The address is taken, or not ours.
+    #[error("cannot listen on {0}: {1}")]
+    Listen(SocketAddr, io::Error),
+    /// The database cannot be opened or brought up to date.
+    #[error("cannot open the database: {0}")]
+    Database(sqlx::Error),
+    /// The provider's URL is of no use.
+    #[error("cannot use the provider's URL: {0}")]
+    Provider(#[from] UnusableUrl),
+    /// The simulator did not start.
+    #[error("cannot start the simulator: {0}")]
+    Simulator(#[from] SimulatorError),
+}

@@ -1,0 +1,133 @@
+//! What must hold between the shop's database and the provider's ledger.
+
+use std::collections::HashMap;
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use super::Invariant;
+use crate::{
+    checkout::Status,
+    db::Tx,
+    ids::CheckoutId,
+    money::Currency,
+    provider::{Outcome, Payment, wire::PaymentIntent},
+};
+
+/// For so long a charge may be on its way from the provider to our books.
+const UNDER_WAY: TimeDelta = TimeDelta::minutes(15);
+
+/// A checkout with what it says of its payment.
+#[derive(Debug, sqlx::FromRow)]
+pub(super) struct Purchase {
+    id: CheckoutId,
+    status: Status,
+    amount_minor: i64,
+    currency: Currency,
+    payment_intent_id: Option<String>,
+    created_at: DateTime<Utc>,
+    concluded_at: Option<DateTime<Utc>>,
+}
+
+pub(super) async fn purchases(tx: &mut Tx) -> sqlx::Result<HashMap<CheckoutId, Purchase>> {
+    let rows: Vec<Purchase> = tx
+        .query(
+            "select id, status, amount_minor, currency, payment_intent_id, created_at, concluded_at
+             from checkouts",
+        )
+        .fetch_all()
+        .await?;
+    Ok(rows.into_iter().map(|row| (row.id, row)).collect())
+}
+
+pub(super) fn invariants(
+    intents: &[PaymentIntent],
+    purchases: &HashMap<CheckoutId, Purchase>,
+    now: DateTime<Utc>,
+) -> Vec<Invariant> {
+    let charges = charges(intents, purchases);
+    vec![
+        one_charge_for_each_checkout(&charges),
+        each_charge_is_booked(&charges, now),
+        each_booking_is_a_charge(&charges, purchases, now),
+    ]
+}
+
+/// How many charges the provider has for checkouts of ours.
+pub(super) fn succeeded(
+    intents: &[PaymentIntent],
+    purchases: &HashMap<CheckoutId, Purchase>,
+) -> i64 {
+    i64::try_from(charges(intents, purchases).len()).unwrap_or(i64::MAX)
+}
+
+/// A charge at the provider, and the checkout that it names. One that names none of ours is somebody else's: an
+/// account may serve several shops.
+type Charge<'a> = (Payment, &'a Purchase);
+
+fn charges<'a>(
+    intents: &[PaymentIntent],
+    purchases: &'a HashMap<CheckoutId, Purchase>,
+) -> Vec<Charge<'a>> {
+    intents
+        .iter()
+        .filter_map(|intent| match Outcome::of_intent(intent) {
+            Outcome::Paid(payment) => {
+                let checkout = intent.checkout_id()?.parse().ok()?;
+                Some((payment, purchases.get(&checkout)?))
+            }
+            _ => None,
+        })
+        .collect()
+}
+
+fn one_charge_for_each_checkout(charges: &[Charge<'_>]) -> Invariant {
+    let mut seen: HashMap<CheckoutId, usize> = HashMap::new();
+    for (_, purchase) in charges {
+        *seen.entry(purchase.id).or_default() += 1;
+    }
+    let violations = seen
+        .iter()
+        .filter(|&(_, &times)| times > 1)
+        .map(|(id, times)| format!("checkout {id} was charged {times} times"));
+    Invariant::new("one_charge_for_each_checkout", violations.collect())
+}
+
+fn each_charge_is_booked(charges: &[Charge<'_>], now: DateTime<Utc>) -> Invariant {
+    let is_booked = |(payment, purchase): &&Charge<'_>| match purchase.status {
+        Status::Paid => {
+            purchase.payment_intent_id.as_ref() == Some(&payment.intent)
+                && purchase.amount_minor == payment.amount_minor
+                && purchase.currency.code() == payment.currency
+        }
+        Status::Pending => now - purchase.created_at < UNDER_WAY,
+        Status::Declined | Status::Canceled => false,
+    };
+    let violations = charges
+        .iter()
+        .filter(|charge| !is_booked(charge))
+        .map(|(payment, purchase)| {
+            let Payment { intent, amount_minor, currency } = payment;
+            format!("{intent} ({amount_minor} {currency}) is not booked: checkout {} is {}", purchase.id, purchase.status)
+        });
+    Invariant::new("each_charge_is_booked", violations.collect())
+}
+
+fn each_booking_is_a_charge(
+    charges: &[Charge<'_>],
+    purchases: &HashMap<CheckoutId, Purchase>,
+    now: DateTime<Utc>,
+) -> Invariant {
+    let charged = |purchase: &Purchase| {
+        charges.iter().any(|(payment, of)| {
+            of.id == purchase.id && purchase.payment_intent_id.as_ref() == Some(&payment.intent)
+        })
+    };
+    let violations = purchases
+        .values()
+        .filter(|purchase| purchase.status == Status::Paid)
+        // The ledger was read at `now`. What was booked later may have been charged later.
+        .filter(|purchase| purchase.concluded_at.is_some_and(|at| at < now))
+        .filter(|purchase| !charged(purchase))
+        .map(|purchase| format!("checkout {} is paid, and the provider has no charge of it", purchase.id));
+    Invariant::new("each_booking_is_a_charge", violations.collect())
+}

@@ -1,0 +1,103 @@
+//! The invariants: what must hold whatever happened, checked over the shop's database and the provider's ledger.
+//!
+//! It is the oracle of every test, and a command for operators. A violation names what it is about; the sentence of
+//! its invariant says what should have been.
+
+mod ledger;
+mod shop;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use serde::Serialize;
+
+use crate::{
+    db::Db,
+    provider::{Doubt, Provider},
+};
+
+/// How far the provider's clock may be from ours.
+const MARGIN: TimeDelta = TimeDelta::hours(1);
+
+/// What was found.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    /// Whether all invariants hold.
+    pub ok: bool,
+    /// When it was looked at.
+    pub checked_at: DateTime<Utc>,
+    /// Each of them.
+    pub invariants: Vec<Invariant>,
+    /// How much there is of everything.
+    pub counts: Counts,
+}
+
+/// One thing that must hold.
+#[derive(Debug, Serialize)]
+pub struct Invariant {
+    /// Its name, in snake case.
+    pub name: &'static str,
+    /// Whether it holds.
+    pub ok: bool,
+    /// Where it does not.
+    pub violations: Vec<String>,
+}
+
+impl Invariant {
+    fn new(name: &'static str, violations: Vec<String>) -> Self {
+        Self {
+            name,
+            ok: violations.is_empty(),
+            violations,
+        }
+    }
+}
+
+/// How much there is of everything. The shop does not refund or send mail yet, so there is none of either.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "each name says it")]
+pub struct Counts {
+    pub checkouts: i64,
+    pub paid: i64,
+    pub orders: i64,
+    pub payments: i64,
+    pub provider_succeeded: i64,
+    pub refunds: i64,
+    pub emails: i64,
+    pub processed_events: i64,
+    pub outbox_unpublished: i64,
+    pub discrepancies_open: i64,
+}
+
+/// Looks at everything. The provider's ledger is read first: whatever is in it then, the shop's snapshot, taken
+/// afterwards, has to account for.
+pub async fn audit(db: &Db, provider: &Provider, now: DateTime<Utc>) -> Result<Report, AuditError> {
+    let since = shop::first_checkout(db).await?.unwrap_or(now) - MARGIN;
+    let intents = provider
+        .list(since.timestamp(), (now + MARGIN).timestamp())
+        .await
+        .map_err(AuditError::Provider)?;
+    let mut tx = db.read().await?;
+    let mut invariants = shop::invariants(&mut tx, now).await?;
+    let purchases = ledger::purchases(&mut tx).await?;
+    invariants.extend(ledger::invariants(&intents, &purchases, now));
+    let counts = Counts {
+        provider_succeeded: ledger::succeeded(&intents, &purchases),
+        ..shop::counts(&mut tx).await?
+    };
+    Ok(Report {
+        ok: invariants.iter().all(|invariant| invariant.ok),
+        checked_at: now,
+        invariants,
+        counts,
+    })
+}
+
+/// Why it could not be looked at.
+#[derive(Debug, thiserror::Error)]
+pub enum AuditError {
+    /// The shop's side.
+    #[error("cannot read the database: {0}")]
+    Db(#[from] sqlx::Error),
+    /// The provider's side.
+    #[error("cannot read the provider's ledger: {0:?}")]
+    Provider(Doubt),
+}

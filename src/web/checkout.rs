@@ -1,0 +1,207 @@
+//! The checkout form, and what becomes of it.
+
+use std::time::Duration;
+
+use axum::{
+    extract::State,
+    http::StatusCode,
+    response::{IntoResponse as _, Redirect, Response},
+};
+
+use super::{
+    checkout_form::CheckoutForm, error::PageError, fields::Fields, show, views, visitor::Visitor,
+};
+use crate::{
+    app::App,
+    cart::{self, Cart},
+    checkout::{
+        self, Checkout, SubmitError, Submitted,
+        earlier::{self, Earlier},
+        model, submit::Short,
+    },
+    ids::{CartId, CheckoutId},
+};
+
+/// How long the customer waits for the payment before being shown that it is under way. The work itself goes on.
+const ANSWER_WITHIN: Duration = Duration::from_secs(5);
+
+/// `GET /checkout`: a form with a fresh key, unless this cart is being bought already.
+pub async fn form(State(app): State<App>, visitor: Visitor) -> Result<Response, PageError> {
+    let failed = match visitor.cart {
+        Some(cart) => model::last_failed(&app.till.db, cart).await?,
+        None => None,
+    };
+    let form = match &failed {
+        Some(failed) => CheckoutForm::again(failed),
+        None => CheckoutForm::empty(),
+    };
+    form_page(&app, &visitor, form, StatusCode::OK, |page, _| {
+        page.declined = failed.map(|failed| show::reason(failed.failure_code.as_deref()).to_owned());
+    })
+    .await
+}
+
+/// `POST /checkout`. Answers a purchase with a redirect, always: a reload then repeats a harmless GET.
+pub async fn submit(
+    State(app): State<App>,
+    visitor: Visitor,
+    fields: Fields,
+) -> Result<Response, PageError> {
+    let mut form = CheckoutForm::posted(&fields);
+    // A visitor without a cart may still repeat a purchase: the key is looked up before the cart.
+    let cart = visitor.cart.unwrap_or_else(CartId::new);
+    let Some(purchase) = form.parse(visitor.id, cart) else {
+        return refuse(&app, &visitor, form).await;
+    };
+    match checkout::submit(&app.till, &purchase).await {
+        Ok(submitted) => {
+            let id = go_on(&app, submitted).await;
+            Ok(Redirect::to(&format!("/checkouts/{id}")).into_response())
+        }
+        Err(error) => explain(&app, &visitor, form, error).await,
+    }
+}
+
+/// Drives the checkout in a task of its own, and waits for it as long as a customer likes to wait.
+async fn go_on(app: &App, submitted: Submitted) -> CheckoutId {
+    let till = app.till.clone();
+    let (id, work) = match submitted {
+        Submitted::New(checkout) => (checkout.id, drive(app, checkout)),
+        Submitted::Existing(Checkout { id, .. }) => {
+            let resumed = async move { checkout::resume(&till, id).await };
+            (id, app.tasks.spawn(log_failure(id, resumed)))
+        }
+    };
+    let _ = tokio::time::timeout(ANSWER_WITHIN, work).await;
+    id
+}
+
+fn drive(app: &App, checkout: Checkout) -> tokio::task::JoinHandle<()> {
+    let till = app.till.clone();
+    let id = checkout.id;
+    let driven = async move { checkout::drive(&till, checkout).await };
+    app.tasks.spawn(log_failure(id, driven))
+}
+
+/// A failure leaves the checkout pending, to be taken up again; nobody waits for the error.
+pub async fn log_failure(id: CheckoutId, work: impl Future<Output = sqlx::Result<()>>) {
+    if let Err(error) = work.await {
+        tracing::error!(checkout.id = %id, %error, "checkout left open");
+    }
+}
+
+/// The form with an error beside each field that has one.
+async fn refuse(app: &App, visitor: &Visitor, form: CheckoutForm) -> Result<Response, PageError> {
+    let tampered = form.is_tampered_with();
+    form_page(app, visitor, form, StatusCode::UNPROCESSABLE_ENTITY, |page, _| {
+        page.problem = tampered.then(|| {
+            "The form did not arrive as we sent it. Check it here and send it again.".to_owned()
+        });
+    })
+    .await
+}
+
+/// The form with the reason why it was not accepted. Nothing was stored, and nothing is charged.
+async fn explain(
+    app: &App,
+    visitor: &Visitor,
+    form: CheckoutForm,
+    error: SubmitError,
+) -> Result<Response, PageError> {
+    let status = match &error {
+        SubmitError::BoughtBefore(_) => StatusCode::UNPROCESSABLE_ENTITY,
+        SubmitError::CartEmpty => return Ok(Redirect::to("/cart").into_response()),
+        _ => StatusCode::CONFLICT,
+    };
+    match error {
+        SubmitError::TotalChanged { .. } => {
+            let was = form.quoted_total().map(|total| total.to_string()).unwrap_or_default();
+            form_page(app, visitor, form, status, |page, _| {
+                let now = page.total.clone();
+                page.total_changed = Some(views::TotalChange { was, now });
+            })
+            .await
+        }
+        SubmitError::GoodsChanged => {
+            let problem = "Your cart has changed since you saw this form. Check what is in it now.";
+            form_page(app, visitor, form, status, |page, _| page.problem = Some(problem.to_owned())).await
+        }
+        SubmitError::OutOfStock(short) => {
+            let problem = short.iter().map(sentence).collect::<Vec<_>>().join(" ");
+            form_page(app, visitor, form, status, |page, _| page.problem = Some(problem)).await
+        }
+        SubmitError::BoughtBefore(_) => {
+            form_page(app, visitor, form, status, |page, earlier| {
+                page.buy_again_error = earlier.then(|| {
+                    "Tick this if it is another purchase. If not, look at the earlier one first.".to_owned()
+                });
+            })
+            .await
+        }
+        error => Err(error.into()),
+    }
+}
+
+fn sentence(short: &Short) -> String {
+    format!("{}: {}", short.name, show::left(short.left))
+}
+
+/// The form for the visitor's cart, or the way to where that cart is. `adapt` gets the page, and whether it shows
+/// earlier purchases.
+async fn form_page(
+    app: &App,
+    visitor: &Visitor,
+    form: CheckoutForm,
+    status: StatusCode,
+    adapt: impl FnOnce(&mut views::CheckoutPage, bool),
+) -> Result<Response, PageError> {
+    let cart = match visitor.cart {
+        Some(cart) => cart::find(&app.till.db, cart).await?,
+        None => None,
+    };
+    if let Some(bought) = cart.as_ref().and_then(|cart| cart.closed_by) {
+        let to = format!("/checkouts/{}", bought.checkout());
+        return Ok(Redirect::to(&to).into_response());
+    }
+    let Some((cart, total)) = cart.and_then(|cart| cart.total().map(|total| (cart, total))) else {
+        return Ok(Redirect::to("/cart").into_response());
+    };
+    let mut page = views::CheckoutPage {
+        chrome: visitor.chrome(app).await?,
+        quoted_total: total.minor,
+        quoted_cart: cart.digest(),
+        lines: cart.lines.iter().map(show::cart_line).collect(),
+        total: total.to_string(),
+        earlier: earlier_purchases(app, visitor, &cart).await?,
+        ..form.view()
+    };
+    let shows_earlier = !page.earlier.is_empty();
+    adapt(&mut page, shows_earlier);
+    show::page(status, &page)
+}
+
+async fn earlier_purchases(
+    app: &App,
+    visitor: &Visitor,
+    cart: &Cart,
+) -> Result<Vec<views::EarlierPurchase>, PageError> {
+    let now = app.till.clock.now();
+    let mut tx = app.till.db.read().await?;
+    let earlier = earlier::purchases(&mut tx, visitor.id, cart.id, &cart.lines, now).await?;
+    let view = |earlier: &Earlier| views::EarlierPurchase {
+        url: format!("/checkouts/{}", earlier.id),
+        state: match earlier.status {
+            model::Status::Paid => views::EarlierState::Paid {
+                ago: show::ago(now - earlier.created_at),
+            },
+            _ => views::EarlierState::BeingChecked,
+        },
+        lines: earlier
+            .lines
+            .iter()
+            .map(|line| show::checkout_line(line, earlier.amount.currency))
+            .collect(),
+        total: earlier.amount.to_string(),
+    };
+    Ok(earlier.iter().map(view).collect())
+}

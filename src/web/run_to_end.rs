@@ -1,0 +1,27 @@
+//! A client that goes away cancels nothing.
+//!
+//! A double click makes the browser drop its first request. The server then drops the handler's future, wherever it
+//! happens to be: between two statements, or with the charge already sent. So each request runs in a task of its
+//! own, which nobody drops; the connection only waits for it. It also keeps a panic in one handler from the rest.
+
+use axum::{
+    extract::{Request, State},
+    middleware::Next,
+    response::{IntoResponse as _, Response},
+};
+use tracing::Instrument as _;
+
+use super::error::PageError;
+use crate::app::App;
+
+/// Runs the request in a task that stopping the shop waits for.
+pub async fn run_to_end(State(app): State<App>, request: Request, next: Next) -> Response {
+    let work = next.run(request).in_current_span();
+    match app.tasks.spawn(work).await {
+        Ok(response) => response,
+        Err(panicked) => {
+            tracing::error!(error = %panicked, "a request panicked");
+            PageError::Panicked.into_response()
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Sessions, kept in the shop's own database on either engine.
+
+use async_trait::async_trait;
+use sqlx::types::Json;
+use time::{Duration, OffsetDateTime};
+use tower_sessions::{
+    Expiry, SessionManagerLayer, SessionStore,
+    cookie::SameSite,
+    session::{Id, Record},
+    session_store::{Error, Result},
+};
+
+use crate::{
+    app::App,
+    db::{Db, retrying},
+};
+
+/// A visitor who stays away this long is a new one.
+const FORGOTTEN_AFTER: Duration = Duration::days(30);
+
+/// The middleware that loads and saves them.
+pub fn layer(app: &App) -> SessionManagerLayer<DbSessions> {
+    SessionManagerLayer::new(DbSessions(app.till.db.clone()))
+        .with_name("boring_session")
+        .with_http_only(true)
+        // A link from elsewhere, such as the provider's way back, brings the cookie; a form from elsewhere does not.
+        .with_same_site(SameSite::Lax)
+        .with_secure(app.till.public_url.starts_with("https:"))
+        .with_expiry(Expiry::OnInactivity(FORGOTTEN_AFTER))
+}
+
+/// The sessions in the database.
+#[derive(Clone, Debug)]
+pub struct DbSessions(Db);
+
+#[async_trait]
+impl SessionStore for DbSessions {
+    /// Saves a new session under an id that nobody has; the id is drawn again on a collision.
+    async fn create(&self, record: &mut Record) -> Result<()> {
+        while !retrying(|| self.insert(record)).await.map_err(backend)? {
+            record.id = Id::default();
+        }
+        Ok(())
+    }
+
+    async fn save(&self, record: &Record) -> Result<()> {
+        retrying(|| self.upsert(record)).await.map_err(backend)
+    }
+
+    async fn load(&self, id: &Id) -> Result<Option<Record>> {
+        let found: Option<(Json<Record>,)> = self
+            .0
+            .query("select record from sessions where id = $1 and expires_at > $2")
+            .bind(id.to_string())
+            .bind(OffsetDateTime::now_utc().unix_timestamp())
+            .fetch_optional()
+            .await
+            .map_err(backend)?;
+        Ok(found.map(|(Json(record),)| record))
+    }
+
+    async fn delete(&self, id: &Id) -> Result<()> {
+        retrying(|| self.remove(id)).await.map_err(backend)
+    }
+}
+
+impl DbSessions {
+    /// Whether the id was free.
+    async fn insert(&self, record: &Record) -> sqlx::Result<bool> {
+        let mut tx = self.0.begin().await?;
+        let inserted = tx
+            .query(
+                "insert into sessions (id, record, expires_at) values ($1, $2, $3)
+                 on conflict do nothing",
+            )
+            .bind(record.id.to_string())
+            .bind(Json(record))
+            .bind(record.expiry_date.unix_timestamp())
+            .execute()
+            .await?;
+        tx.commit().await?;
+        Ok(inserted == 1)
+    }
+
+    async fn upsert(&self, record: &Record) -> sqlx::Result<()> {
+        let mut tx = self.0.begin().await?;
+        tx.query(
+            "insert into sessions (id, record, expires_at) values ($1, $2, $3)
+             on conflict (id) do update
+             set record = excluded.record, expires_at = excluded.expires_at",
+        )
+        .bind(record.id.to_string())
+        .bind(Json(record))
+        .bind(record.expiry_date.unix_timestamp())
+        .execute()
+        .await?;
+        tx.commit().await
+    }
+
+    async fn remove(&self, id: &Id) -> sqlx::Result<()> {
+        let mut tx = self.0.begin().await?;
+        tx.query("delete from sessions where id = $1")
+            .bind(id.to_string())
+            .execute()
+            .await?;
+        tx.commit().await
+    }
+}
+
+fn backend(error: sqlx::Error) -> Error {
+    Error::Backend(error.to_string())
+}

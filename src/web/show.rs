@@ -1,0 +1,76 @@
+//! From what the shop knows to what a page shows.
+
+use askama::Template;
+use axum::{
+    http::StatusCode,
+    response::{Html, IntoResponse as _, Response},
+};
+use chrono::{DateTime, TimeDelta, Utc};
+
+use super::{error::PageError, views};
+use crate::{cart, checkout::CheckoutLine, money::Currency, money::Money};
+
+/// A rendered page.
+pub fn page(status: StatusCode, page: &impl Template) -> Result<Response, PageError> {
+    Ok((status, Html(page.render()?)).into_response())
+}
+
+/// A line of a cart, at today's price.
+pub fn cart_line(line: &cart::Line) -> views::Line {
+    views::Line {
+        sku: line.sku.to_string(),
+        name: line.name.clone(),
+        quantity: line.quantity,
+        unit_price: line.unit().to_string(),
+        amount: line.amount().to_string(),
+    }
+}
+
+/// A line of a checkout, at the price that was agreed.
+pub fn checkout_line(line: &CheckoutLine, currency: Currency) -> views::Line {
+    views::Line {
+        sku: line.sku.to_string(),
+        name: line.name.clone(),
+        quantity: line.quantity,
+        unit_price: Money::new(line.unit_minor, currency).to_string(),
+        amount: Money::new(line.amount_minor, currency).to_string(),
+    }
+}
+
+/// An instant, with its time zone: `29 November 2026, 15:54 UTC`.
+pub fn time(at: DateTime<Utc>) -> String {
+    at.format("%-d %B %Y, %H:%M UTC").to_string()
+}
+
+/// How long ago something was: `4 minutes ago`.
+pub fn ago(passed: TimeDelta) -> String {
+    match passed.num_minutes() {
+        ..=0 => "just now".to_owned(),
+        1 => "a minute ago".to_owned(),
+        minutes => format!("{minutes} minutes ago"),
+    }
+}
+
+/// Why a payment did not go through, for the customer. The provider's codes are for developers, and its words for
+/// a lost or stolen card are the same as for any decline, on purpose.
+/// <https://docs.stripe.com/declines/codes>
+pub fn reason(code: Option<&str>) -> &'static str {
+    match code.unwrap_or_default() {
+        "insufficient_funds" => "The card has insufficient funds.",
+        "expired_card" => "The card has expired.",
+        "incorrect_cvc" => "The security code of the card is wrong.",
+        "processing_error" => "The card's bank had an error while processing. Trying again may help.",
+        "card_velocity_exceeded" => "The card was used too often in a short time.",
+        "payment_intent_authentication_failure" => "The payment was not authenticated.",
+        _ => "The card was declined.",
+    }
+}
+
+/// What is left of a product that more is wanted of.
+pub fn left(stock: i64) -> String {
+    match stock {
+        ..=0 => "Sold out.".to_owned(),
+        1 => "Only one is left.".to_owned(),
+        _ => format!("Only {stock} are left."),
+    }
+}

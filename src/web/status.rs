@@ -1,0 +1,102 @@
+//! How a purchase stands. Looking at it drives it forward.
+
+use std::time::Duration;
+
+use axum::{
+    extract::{Path, State},
+    http::StatusCode,
+    response::Response,
+};
+use chrono::{DateTime, TimeDelta, Utc};
+
+use super::{checkout::log_failure, error::PageError, show, views, visitor::Visitor};
+use crate::{
+    app::App,
+    checkout::{self, Checkout, Status, model},
+    orders,
+};
+
+/// How long the page waits for a payment that was left open by somebody else, before it shows how it stands.
+const LOOK_FOR: Duration = Duration::from_secs(1);
+
+/// `GET /checkouts/{id}`. Another visitor's checkout is as good as none.
+pub async fn status(
+    State(app): State<App>,
+    visitor: Visitor,
+    Path(id): Path<String>,
+) -> Result<Response, PageError> {
+    let checkout = find(&app, &visitor, &id).await?;
+    let checkout = if is_left_open(&checkout, app.till.clock.now()) {
+        resume(&app, &checkout).await;
+        find(&app, &visitor, &id).await?
+    } else {
+        checkout
+    };
+    let lines = model::lines(&app.till.db, checkout.id).await?;
+    let page = views::StatusPage {
+        chrome: visitor.chrome(&app).await?,
+        checkout_id: checkout.id.to_string(),
+        refresh_seconds: refresh_seconds(&checkout, app.till.clock.now()),
+        lines: lines
+            .iter()
+            .map(|line| show::checkout_line(line, checkout.amount().currency))
+            .collect(),
+        total: checkout.amount().to_string(),
+        status: view(&app, checkout).await?,
+    };
+    show::page(StatusCode::OK, &page)
+}
+
+async fn find(app: &App, visitor: &Visitor, id: &str) -> Result<Checkout, PageError> {
+    let id = id.parse().map_err(|_| PageError::NotFound)?;
+    model::find(&app.till.db, id)
+        .await?
+        .filter(|checkout| checkout.visitor_id == visitor.id)
+        .ok_or(PageError::NotFound)
+}
+
+/// Whether nobody is at work on an undecided checkout. The lease itself is taken, or not, by a guarded update.
+fn is_left_open(checkout: &Checkout, now: DateTime<Utc>) -> bool {
+    checkout.status == Status::Pending && checkout.lease_until.is_none_or(|until| until <= now)
+}
+
+async fn resume(app: &App, checkout: &Checkout) {
+    let (till, id) = (app.till.clone(), checkout.id);
+    let work = async move { checkout::resume(&till, id).await };
+    let work = app.tasks.spawn(log_failure(id, work));
+    let _ = tokio::time::timeout(LOOK_FOR, work).await;
+}
+
+/// Often at first, when the answer is near; then less and less.
+fn refresh_seconds(checkout: &Checkout, now: DateTime<Utc>) -> Option<u32> {
+    if checkout.status != Status::Pending {
+        return None;
+    }
+    let age = now - checkout.created_at;
+    Some(match age {
+        _ if age < TimeDelta::seconds(30) => 2,
+        _ if age < TimeDelta::minutes(5) => 5,
+        _ => 15,
+    })
+}
+
+async fn view(app: &App, checkout: Checkout) -> Result<views::Status, PageError> {
+    Ok(match checkout.status {
+        Status::Pending => match checkout.next_action_url {
+            Some(url) => views::Status::NeedsAuthentication { url },
+            None => views::Status::Processing,
+        },
+        Status::Paid => {
+            let order = orders::of_checkout(&app.till.db, checkout.id).await?;
+            let number = order.ok_or(sqlx::Error::RowNotFound)?.number;
+            views::Status::Paid {
+                order_url: format!("/orders/{number}"),
+                order_number: number.to_string(),
+            }
+        }
+        Status::Declined => views::Status::Declined {
+            reason: show::reason(checkout.failure_code.as_deref()).to_owned(),
+        },
+        Status::Canceled => views::Status::Canceled,
+    })
+}

@@ -1,0 +1,39 @@
+//! `POST /webhooks/provider`: 200 once the event is committed, or was before.
+
+use axum::{
+    body::Bytes,
+    extract::{State, rejection::BytesRejection},
+    http::{HeaderMap, StatusCode},
+};
+
+use super::problem::Problem;
+use crate::{
+    app::App,
+    webhooks::{Event, receive as process, signature},
+};
+
+/// The longest body that is read. The provider's events are a few kilobytes.
+pub const BODY_MAX: usize = 256 * 1024;
+
+/// Receives one delivery of an event. Nothing is parsed before the signature over the raw bytes was found good.
+pub async fn receive(
+    State(app): State<App>,
+    headers: HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<&'static str, Problem> {
+    let body = body.map_err(|rejection| Problem::new(rejection.status(), rejection.body_text()))?;
+    let now = app.till.clock.now();
+    let signature = headers.get("stripe-signature");
+    let signature = signature.and_then(|value| value.to_str().ok()).unwrap_or_default();
+    signature::verify(signature, &body, &app.webhook_secrets, now.timestamp()).map_err(|error| {
+        tracing::warn!(reason = ?error, "webhook refused: {error}");
+        Problem::new(StatusCode::BAD_REQUEST, error.to_string())
+    })?;
+    let event = Event::parse(&body, app.till.provider.is_live())
+        .map_err(|error| Problem::new(StatusCode::BAD_REQUEST, error.to_string()))?;
+    process(&app.till.db, &event, now).await.map_err(|error| {
+        tracing::error!(event.id, %error, "webhook not processed");
+        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "please send it again")
+    })?;
+    Ok("")
+}
