@@ -8,7 +8,7 @@ use axum::{
     body::Body,
     extract::{Path, RawQuery},
     http::{
-        HeaderMap, HeaderValue, StatusCode,
+        HeaderMap, StatusCode,
         header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH},
     },
     response::{IntoResponse, Response},
@@ -31,6 +31,7 @@ pub fn url(path: &str) -> String {
 }
 
 /// `GET /static/{*path}`.
+#[expect(clippy::unused_async, reason = "axum calls async functions only")]
 pub async fn serve(
     Path(path): Path<String>,
     RawQuery(query): RawQuery,
@@ -42,24 +43,28 @@ pub async fn serve(
     let version = version(&file);
     let etag = format!("\"{version}\"");
     let is_current = query.is_some_and(|query| query == format!("v={version}"));
-    let caching = [
-        (CACHE_CONTROL, HeaderValue::from_static(cache_control(is_current))),
-        (ETAG, HeaderValue::try_from(&etag).expect("a quoted hex number is a valid header")),
-    ];
+    let caching = [(CACHE_CONTROL, cache_control(is_current)), (ETAG, &etag)];
     if is_known(&headers, &etag) {
         return (StatusCode::NOT_MODIFIED, caching).into_response();
     }
-    let content_type = [(CONTENT_TYPE, HeaderValue::from_static(content_type(&path)))];
+    let content_type = [(CONTENT_TYPE, content_type(&path))];
     (caching, content_type, Body::from(file.data)).into_response()
 }
 
 /// 64 bits of the hash: enough to tell the versions of one file apart.
 fn version(file: &EmbeddedFile) -> String {
-    hex::encode(file.metadata.sha256_hash()).chars().take(16).collect()
+    hex::encode(file.metadata.sha256_hash())
+        .chars()
+        .take(16)
+        .collect()
 }
 
 fn cache_control(is_current: bool) -> &'static str {
-    if is_current { "public, max-age=31536000, immutable" } else { "public, no-cache" }
+    if is_current {
+        "public, max-age=31536000, immutable"
+    } else {
+        "public, no-cache"
+    }
 }
 
 /// Whether the browser says that it has this version. `W/` may have been put before it by a proxy that compresses.
@@ -93,11 +98,20 @@ mod tests {
         if let Some(etag) = known {
             headers.insert(IF_NONE_MATCH, etag.parse().expect("a header"));
         }
-        serve(Path(path.to_owned()), RawQuery(query.map(str::to_owned)), headers).await
+        serve(
+            Path(path.to_owned()),
+            RawQuery(query.map(str::to_owned)),
+            headers,
+        )
+        .await
     }
 
     fn header(response: &Response, name: impl axum::http::header::AsHeaderName) -> &str {
-        response.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+        response
+            .headers()
+            .get(name)
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default()
     }
 
     #[tokio::test]
@@ -124,17 +138,28 @@ mod tests {
     #[tokio::test]
     async fn a_file_the_browser_has_is_not_sent_again() {
         let etag = header(&get("app.js", None, None).await, ETAG).to_owned();
-        for known in [etag.clone(), format!("W/{etag}"), format!("\"other\", {etag}")] {
+        for known in [
+            etag.clone(),
+            format!("W/{etag}"),
+            format!("\"other\", {etag}"),
+        ] {
             let response = get("app.js", None, Some(&known)).await;
             assert_eq!(response.status(), StatusCode::NOT_MODIFIED, "{known}");
         }
-        assert_eq!(get("app.js", None, Some("\"other\"")).await.status(), StatusCode::OK);
+        assert_eq!(
+            get("app.js", None, Some("\"other\"")).await.status(),
+            StatusCode::OK
+        );
     }
 
     #[tokio::test]
     async fn what_is_not_there_is_not_found() {
         for path in ["nothing.css", "../Cargo.toml", "", "css"] {
-            assert_eq!(get(path, None, None).await.status(), StatusCode::NOT_FOUND, "{path}");
+            assert_eq!(
+                get(path, None, None).await.status(),
+                StatusCode::NOT_FOUND,
+                "{path}"
+            );
         }
         assert_eq!(url("nothing.css"), "/static/nothing.css");
     }

@@ -83,7 +83,10 @@ impl ErrorPage {
             status,
             title: title.to_owned(),
             advice: advice.to_owned(),
-            link: Link { url: url.to_owned(), label: label.to_owned() },
+            link: Link {
+                url: url.to_owned(),
+                label: label.to_owned(),
+            },
             reference: None,
         }
     }

@@ -5,7 +5,7 @@
 //! payment is undecided has no field that could make it say "failed".
 //!
 //! Text goes into the HTML through askama's escaping, always, and every attribute is quoted. The tests of each page
-//! render it with [`tests::HOSTILE`] in every field and look for what must not get through.
+//! render it with hostile text in every field and look for what must not get through.
 
 mod cart;
 mod catalog;
@@ -36,7 +36,6 @@ pub struct Chrome {
 
 impl Chrome {
     /// The address of a file of `static/`.
-    #[expect(clippy::unused_self, reason = "templates reach it as `chrome.asset(…)`")]
     pub fn asset(&self, path: &str) -> String {
         assets::url(path)
     }
@@ -44,7 +43,11 @@ impl Chrome {
     /// The address of a product's picture, or of the picture for all that have none.
     pub fn picture(&self, sku: &str) -> String {
         let own = format!("goods/{}.svg", sku.to_ascii_lowercase());
-        if Assets::get(&own).is_some() { self.asset(&own) } else { self.asset("goods/any.svg") }
+        if Assets::get(&own).is_some() {
+            self.asset(&own)
+        } else {
+            self.asset("goods/any.svg")
+        }
     }
 }
 
@@ -63,5 +66,9 @@ pub struct Line {
     pub amount: String,
 }
 
+#[cfg(test)]
+mod contrast;
+#[cfg(test)]
+mod samples;
 #[cfg(test)]
 mod tests;

@@ -1,0 +1,216 @@
+//! Every page with hostile text in every field, for the tests.
+
+use askama::Template;
+
+use super::*;
+
+/// Breaks out of text, of an attribute in either kind of quotes, and of a template, wherever nothing escapes it.
+pub(super) const HOSTILE: &str =
+    "\"'><script>alert(1)</script><img src=x onerror=alert(1)>{{ 7*7 }}&amp;\u{202e}🧢";
+
+fn hostile() -> String {
+    HOSTILE.to_owned()
+}
+
+pub(super) fn chrome() -> Chrome {
+    Chrome {
+        cart_units: 3,
+        lab: true,
+    }
+}
+
+fn line() -> Line {
+    Line {
+        sku: hostile(),
+        name: hostile(),
+        quantity: 2,
+        unit_price: hostile(),
+        amount: hostile(),
+    }
+}
+
+pub(super) fn product() -> Product {
+    Product {
+        sku: hostile(),
+        name: hostile(),
+        description: hostile(),
+        price: hostile(),
+        stock: 5,
+    }
+}
+
+fn field(error: Option<&str>) -> Field {
+    Field {
+        value: hostile(),
+        error: error.map(str::to_owned),
+        chars_max: 100,
+    }
+}
+
+pub(super) fn checkout(error: Option<&str>) -> CheckoutPage {
+    CheckoutPage {
+        chrome: chrome(),
+        idempotency_key: hostile(),
+        quoted_total: 2490,
+        quoted_cart: hostile(),
+        lines: vec![line()],
+        total: hostile(),
+        email: field(error),
+        name: field(error),
+        address: field(error),
+        city: field(error),
+        postal_code: field(error),
+        country: field(error),
+        countries: vec![
+            Country {
+                code: hostile(),
+                name: hostile(),
+            },
+            Country::default(),
+        ],
+        payment_method: field(error),
+        payment_methods: vec![
+            PaymentMethod {
+                value: "pm_card_visa".into(),
+                label: hostile(),
+                note: hostile(),
+            },
+            PaymentMethod {
+                value: hostile(),
+                label: hostile(),
+                note: hostile(),
+            },
+        ],
+        earlier: [
+            EarlierState::BeingChecked,
+            EarlierState::Paid { ago: hostile() },
+        ]
+        .map(|state| EarlierPurchase {
+            url: hostile(),
+            state,
+            lines: vec![line()],
+            total: hostile(),
+        })
+        .into(),
+        buy_again_error: error.map(str::to_owned),
+        ..CheckoutPage::default()
+    }
+}
+
+pub(super) fn cart(error: Option<&str>, in_payment: Option<&str>) -> CartPage {
+    let item = CartLine {
+        line: line(),
+        typed: hostile(),
+        error: error.map(str::to_owned),
+    };
+    CartPage {
+        chrome: chrome(),
+        lines: vec![item],
+        total: hostile(),
+        in_payment: in_payment.map(str::to_owned),
+    }
+}
+
+pub(super) fn status(status: Status) -> StatusPage {
+    StatusPage {
+        chrome: chrome(),
+        checkout_id: hostile(),
+        status,
+        refresh_seconds: None,
+        lines: vec![line()],
+        total: hostile(),
+    }
+}
+
+fn order() -> OrderPage {
+    OrderPage {
+        chrome: chrome(),
+        number: hostile(),
+        state: hostile(),
+        placed_at: hostile(),
+        placed_at_rfc3339: hostile(),
+        lines: vec![line()],
+        total: hostile(),
+        payment_method: hostile(),
+        payment_reference: hostile(),
+        email: hostile(),
+        address: vec![hostile(), hostile()],
+        refunds: vec![Refund {
+            amount: hostile(),
+            state: hostile(),
+            created_at: hostile(),
+        }],
+        refunded: Some(hostile()),
+    }
+}
+
+fn error() -> ErrorPage {
+    ErrorPage {
+        title: hostile(),
+        advice: hostile(),
+        link: Link {
+            url: hostile(),
+            label: hostile(),
+        },
+        reference: Some(hostile()),
+        ..ErrorPage::new(chrome(), 500)
+    }
+}
+
+/// Every page in every state that changes its markup, by name, with hostile text in every field.
+pub(super) fn pages() -> Vec<(&'static str, String)> {
+    let quantity = hostile();
+    let product_page = |error| ProductPage {
+        chrome: chrome(),
+        product: product(),
+        quantity: quantity.clone(),
+        error,
+    };
+    let troubled = CheckoutPage {
+        problem: Some(hostile()),
+        total_changed: Some(TotalChange {
+            was: hostile(),
+            now: hostile(),
+        }),
+        declined: Some(hostile()),
+        ..checkout(Some(HOSTILE))
+    };
+    let paid = Status::Paid {
+        order_number: hostile(),
+        order_url: hostile(),
+    };
+    vec![
+        (
+            "catalog",
+            CatalogPage {
+                chrome: chrome(),
+                products: vec![product()],
+            }
+            .render(),
+        ),
+        ("product", product_page(None).render()),
+        ("product, refused", product_page(Some(hostile())).render()),
+        ("cart", cart(None, None).render()),
+        ("cart, refused", cart(Some(HOSTILE), None).render()),
+        ("cart, in payment", cart(None, Some(HOSTILE)).render()),
+        ("cart, empty", CartPage::default().render()),
+        ("checkout", checkout(None).render()),
+        ("checkout, refused", troubled.render()),
+        ("processing", status(Status::Processing).render()),
+        (
+            "authentication",
+            status(Status::NeedsAuthentication { url: hostile() }).render(),
+        ),
+        ("paid", status(paid).render()),
+        (
+            "declined",
+            status(Status::Declined { reason: hostile() }).render(),
+        ),
+        ("canceled", status(Status::Canceled).render()),
+        ("order", order().render()),
+        ("error", error().render()),
+    ]
+    .into_iter()
+    .map(|(name, html)| (name, html.expect("a page renders")))
+    .collect()
+}
