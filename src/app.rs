@@ -117,7 +117,9 @@ impl Shop {
             self.app.tasks.wait().await;
         };
         if tokio::time::timeout(GRACE, finish).await.is_err() {
-            tracing::warn!("stopped with work in flight; open checkouts are taken up at the next start");
+            tracing::warn!(
+                "stopped with work in flight; open checkouts are taken up at the next start"
+            );
         }
         if let Some(simulator) = self.simulator {
             simulator.stop().await;

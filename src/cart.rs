@@ -108,7 +108,11 @@ pub fn digest(cart: CartId, lines: &[Line]) -> String {
     hash.update(cart.to_string());
     for line in lines {
         let (sku, quantity, unit) = (&line.sku, line.quantity, line.unit());
-        hash.update(format!("\n{sku} {quantity} {} {}", unit.minor, unit.currency.code()));
+        hash.update(format!(
+            "\n{sku} {quantity} {} {}",
+            unit.minor,
+            unit.currency.code()
+        ));
     }
     hex::encode(hash.finalize())
 }

@@ -41,7 +41,7 @@ pub struct ServeArgs {
     /// Address of the shop; port 0 takes any free one
     #[arg(long, env = "LISTEN", default_value = "127.0.0.1:3000")]
     pub listen: SocketAddr,
-    /// Where customers reach the shop [default: http://{listen}]
+    /// Where customers reach the shop [default: `http://{listen}`]
     #[arg(long, env = "PUBLIC_URL", value_name = "URL", value_parser = http_url)]
     pub public_url: Option<String>,
     /// The shop's database
@@ -53,7 +53,7 @@ pub struct ServeArgs {
     /// Address of the simulator; port 0 takes any free one
     #[arg(long, env = "PROVIDER_LISTEN", default_value = "127.0.0.1:12111")]
     pub provider_listen: SocketAddr,
-    /// The simulator's database: sqlite://FILE or sqlite::memory:
+    /// The simulator's database, `sqlite://FILE` or `sqlite::memory:`
     #[arg(
         long,
         env = "PROVIDER_DATABASE_URL",
@@ -93,7 +93,7 @@ pub struct ProviderArgs {
     /// Address to serve on; port 0 takes any free one
     #[arg(long, env = "PROVIDER_LISTEN", default_value = "127.0.0.1:12111")]
     pub listen: SocketAddr,
-    /// The ledger: sqlite://FILE or sqlite::memory:
+    /// The ledger, `sqlite://FILE` or `sqlite::memory:`
     #[arg(
         long,
         env = "PROVIDER_DATABASE_URL",
@@ -147,7 +147,7 @@ pub struct MigrateArgs {
 /// The flag of every command that needs the shop's database.
 #[derive(Clone, Debug, Args)]
 pub struct Database {
-    /// The shop's database: sqlite://FILE or postgres://USER:PASSWORD@HOST/NAME
+    /// The shop's database, `sqlite://FILE` or `postgres://USER:PASSWORD@HOST/NAME`
     #[arg(
         id = "database_url",
         long = "database-url",
@@ -180,10 +180,22 @@ pub struct ProviderKey {
 #[derive(Clone, Debug, Args)]
 pub struct Log {
     /// What to log: error, warn, info, debug, trace, or a filter such as info,sqlx=debug
-    #[arg(id = "log", long = "log", env = "RUST_LOG", value_name = "FILTER", default_value = "info")]
+    #[arg(
+        id = "log",
+        long = "log",
+        env = "RUST_LOG",
+        value_name = "FILTER",
+        default_value = "info"
+    )]
     pub filter: String,
     /// How to log
-    #[arg(id = "log_format", long = "log-format", env = "LOG_FORMAT", value_name = "FORMAT", default_value = "pretty")]
+    #[arg(
+        id = "log_format",
+        long = "log-format",
+        env = "LOG_FORMAT",
+        value_name = "FORMAT",
+        default_value = "pretty"
+    )]
     pub format: LogFormat,
 }
 

@@ -9,11 +9,7 @@
 //! Whoever takes several rows takes them in the order of their SKUs. Two purchases with the same goods in
 //! opposite order would otherwise wait for each other.
 
-use crate::{
-    catalog::Sku,
-    db::Tx,
-    ids::CheckoutId,
-};
+use crate::{catalog::Sku, db::Tx, ids::CheckoutId};
 
 /// Takes `quantity` units off the shelf for `checkout`. `false`, and nothing taken, when there are too few.
 ///

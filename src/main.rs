@@ -1,1 +1,176 @@
-fn main(){}
+//! The command line.
+
+use std::{
+    io::{IsTerminal as _, Write as _},
+    process::ExitCode,
+};
+
+use boring_checkout::{
+    app::Shop,
+    audit::{self, Report},
+    clock::Clock,
+    config::{AuditArgs, Cli, Command, Log, LogFormat, MigrateArgs, ProviderArgs, ServeArgs},
+    db::Db,
+    provider::Provider,
+    simulator::{Simulator, SimulatorConfig, WebhookTarget},
+};
+use clap::Parser as _;
+use tokio::signal::unix::{SignalKind, signal};
+use tracing_subscriber::EnvFilter;
+
+/// Something that was asked for cannot be done as asked.
+const UNUSABLE: u8 = 2;
+
+type Failure = Box<dyn std::error::Error>;
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    if let Err(error) = dotenvy::dotenv()
+        && !error.not_found()
+    {
+        return fail(&format!("cannot read .env: {error}"));
+    }
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return explain(&error),
+    };
+    let done = match cli.command {
+        None => serve(&cli.serve).await,
+        Some(Command::Serve(args)) => serve(&args).await,
+        Some(Command::Provider(args)) => provider(args).await,
+        Some(Command::Audit(args)) => audit(args).await,
+        Some(Command::Migrate(args)) => migrate(&args).await,
+    };
+    done.unwrap_or_else(|error| fail(&error.to_string()))
+}
+
+async fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
+    start_log(&args.log)?;
+    let shop = Shop::start(args).await?;
+    let mut lines = format!(
+        "The Boring Shop is open at   {}\n",
+        shop.app.till.public_url
+    );
+    if let Some(simulator) = &shop.simulator {
+        lines += &format!("The payment provider is at   {}\n", simulator.url());
+    }
+    print(&lines)?;
+    asked_to_stop().await?;
+    tracing::info!("stopping");
+    shop.stop().await;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn provider(args: ProviderArgs) -> Result<ExitCode, Failure> {
+    start_log(&args.log)?;
+    let webhooks = args.webhook.into_iter().map(|(url, secret)| WebhookTarget {
+        url,
+        secret: secret.expose().to_owned(),
+    });
+    let simulator = Simulator::start(SimulatorConfig {
+        listen: args.listen,
+        database_url: args.database_url,
+        key: args.key.expose().to_owned(),
+        webhooks: webhooks.collect(),
+        ..SimulatorConfig::default()
+    })
+    .await?;
+    print(&format!(
+        "The payment provider is at   {}\n",
+        simulator.url()
+    ))?;
+    asked_to_stop().await?;
+    simulator.stop().await;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn audit(args: AuditArgs) -> Result<ExitCode, Failure> {
+    start_log(&args.log)?;
+    let db = Db::open(args.database.url.expose())
+        .await
+        .map_err(|error| format!("cannot open the database: {error}"))?;
+    let timeout = std::time::Duration::from_secs(10);
+    let provider = Provider::new(&args.provider_url, args.provider_key.key, timeout)?;
+    let report = audit::audit(&db, &provider, Clock::default().now()).await?;
+    if args.json {
+        print(&format!("{}\n", serde_json::to_string(&report)?))?;
+    } else {
+        print(&describe(&report))?;
+    }
+    Ok(ExitCode::from(u8::from(!report.ok)))
+}
+
+async fn migrate(args: &MigrateArgs) -> Result<ExitCode, Failure> {
+    start_log(&args.log)?;
+    Db::open(args.database.url.expose())
+        .await
+        .map_err(|error| format!("cannot migrate: {error}"))?;
+    print("The schema is up to date.\n")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn describe(report: &Report) -> String {
+    let mut text = String::new();
+    for invariant in &report.invariants {
+        let mark = if invariant.ok { "ok    " } else { "BROKEN" };
+        text += &format!("{mark} {}\n", invariant.name);
+        for violation in &invariant.violations {
+            text += &format!("         {violation}\n");
+        }
+    }
+    let counts = &report.counts;
+    text += &format!(
+        "{} checkouts, {} paid, {} orders, {} charges at the provider\n",
+        counts.checkouts, counts.paid, counts.orders, counts.provider_succeeded
+    );
+    text
+}
+
+/// Logs go to standard error, so that what a command prints can be piped.
+fn start_log(log: &Log) -> Result<(), Failure> {
+    let filter = EnvFilter::try_new(&log.filter).map_err(|_| {
+        format!(
+            "--log: {:?} is not a log filter such as info or info,sqlx=debug",
+            log.filter
+        )
+    })?;
+    let subscriber = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_writer(std::io::stderr);
+    match log.format {
+        LogFormat::Pretty => subscriber.init(),
+        LogFormat::Json => subscriber.json().flatten_event(true).init(),
+    }
+    Ok(())
+}
+
+async fn asked_to_stop() -> std::io::Result<()> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    tokio::select! {
+        _ = terminate.recv() => Ok(()),
+        interrupted = tokio::signal::ctrl_c() => interrupted,
+    }
+}
+
+/// Help and version as clap prints them; of an error its first line, which says what is wrong.
+fn explain(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        let _ = error.print();
+        return ExitCode::SUCCESS;
+    }
+    let text = error.to_string();
+    let line = text.lines().next().unwrap_or_default();
+    fail(line.trim_start_matches("error: "))
+}
+
+fn fail(line: &str) -> ExitCode {
+    let _ = writeln!(std::io::stderr(), "boring-checkout: {line}");
+    ExitCode::from(UNUSABLE)
+}
+
+fn print(text: &str) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()
+}

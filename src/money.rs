@@ -64,7 +64,14 @@ impl Currency {
 impl FromStr for Currency {
     type Err = UnknownCurrency;
     fn from_str(code: &str) -> Result<Self, UnknownCurrency> {
-        let all = [Self::Eur, Self::Usd, Self::Gbp, Self::Chf, Self::Jpy, Self::Kwd];
+        let all = [
+            Self::Eur,
+            Self::Usd,
+            Self::Gbp,
+            Self::Chf,
+            Self::Jpy,
+            Self::Kwd,
+        ];
         all.into_iter()
             .find(|currency| currency.code().eq_ignore_ascii_case(code))
             .ok_or(UnknownCurrency)
@@ -151,7 +158,15 @@ mod tests {
     #[test]
     fn what_is_no_amount_is_refused() {
         let huge = "9".repeat(28);
-        let cases = ["", "x", "1,5", "0.001", "1e3", "99999999999999999999", &huge];
+        let cases = [
+            "",
+            "x",
+            "1,5",
+            "0.001",
+            "1e3",
+            "99999999999999999999",
+            &huge,
+        ];
         for text in cases {
             assert!(Money::parse(text, Currency::Eur).is_err(), "{text:?}");
         }

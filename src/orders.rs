@@ -137,7 +137,10 @@ mod tests {
     #[test]
     fn a_fresh_number_reads_back_and_no_two_are_alike() {
         let one = OrderNumber::fresh();
-        assert_eq!(one.as_str().parse::<OrderNumber>().expect("reads back"), one);
+        assert_eq!(
+            one.as_str().parse::<OrderNumber>().expect("reads back"),
+            one
+        );
         assert_ne!(one, OrderNumber::fresh());
     }
 }

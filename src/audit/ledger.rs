@@ -1,6 +1,6 @@
 //! What must hold between the shop's database and the provider's ledger.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -102,13 +102,21 @@ fn each_charge_is_booked(charges: &[Charge<'_>], now: DateTime<Utc>) -> Invarian
         Status::Pending => now - purchase.created_at < UNDER_WAY,
         Status::Declined | Status::Canceled => false,
     };
-    let violations = charges
-        .iter()
-        .filter(|charge| !is_booked(charge))
-        .map(|(payment, purchase)| {
-            let Payment { intent, amount_minor, currency } = payment;
-            format!("{intent} ({amount_minor} {currency}) is not booked: checkout {} is {}", purchase.id, purchase.status)
-        });
+    let violations =
+        charges
+            .iter()
+            .filter(|charge| !is_booked(charge))
+            .map(|(payment, purchase)| {
+                let Payment {
+                    intent,
+                    amount_minor,
+                    currency,
+                } = payment;
+                format!(
+                    "{intent} ({amount_minor} {currency}) is not booked: checkout {} is {}",
+                    purchase.id, purchase.status
+                )
+            });
     Invariant::new("each_charge_is_booked", violations.collect())
 }
 
@@ -117,17 +125,25 @@ fn each_booking_is_a_charge(
     purchases: &HashMap<CheckoutId, Purchase>,
     now: DateTime<Utc>,
 ) -> Invariant {
-    let charged = |purchase: &Purchase| {
-        charges.iter().any(|(payment, of)| {
-            of.id == purchase.id && purchase.payment_intent_id.as_ref() == Some(&payment.intent)
-        })
+    let known: HashSet<(CheckoutId, &str)> = charges
+        .iter()
+        .map(|(payment, purchase)| (purchase.id, payment.intent.as_str()))
+        .collect();
+    let is_charged = |purchase: &Purchase| {
+        let intent = purchase.payment_intent_id.as_deref();
+        intent.is_some_and(|intent| known.contains(&(purchase.id, intent)))
     };
     let violations = purchases
         .values()
         .filter(|purchase| purchase.status == Status::Paid)
         // The ledger was read at `now`. What was booked later may have been charged later.
         .filter(|purchase| purchase.concluded_at.is_some_and(|at| at < now))
-        .filter(|purchase| !charged(purchase))
-        .map(|purchase| format!("checkout {} is paid, and the provider has no charge of it", purchase.id));
+        .filter(|purchase| !is_charged(purchase))
+        .map(|purchase| {
+            format!(
+                "checkout {} is paid, and the provider has no charge of it",
+                purchase.id
+            )
+        });
     Invariant::new("each_booking_is_a_charge", violations.collect())
 }

@@ -34,7 +34,7 @@ async fn one_paid_checkout_for_each_cart(tx: &mut Tx) -> sqlx::Result<Invariant>
         )
         .fetch_all()
         .await?;
-    Ok(violated("one_paid_checkout_for_each_cart", "cart", carts))
+    Ok(violated("one_paid_checkout_for_each_cart", "cart", &carts))
 }
 
 async fn one_payment_and_one_order_for_each_paid_checkout(tx: &mut Tx) -> sqlx::Result<Invariant> {
@@ -50,7 +50,7 @@ async fn one_payment_and_one_order_for_each_paid_checkout(tx: &mut Tx) -> sqlx::
         .fetch_all()
         .await?;
     let name = "one_payment_and_one_order_for_each_paid_checkout";
-    Ok(violated(name, "checkout", checkouts))
+    Ok(violated(name, "checkout", &checkouts))
 }
 
 async fn lines_payment_and_order_agree(tx: &mut Tx) -> sqlx::Result<Invariant> {
@@ -67,7 +67,11 @@ async fn lines_payment_and_order_agree(tx: &mut Tx) -> sqlx::Result<Invariant> {
         )
         .fetch_all()
         .await?;
-    Ok(violated("lines_payment_and_order_agree", "checkout", checkouts))
+    Ok(violated(
+        "lines_payment_and_order_agree",
+        "checkout",
+        &checkouts,
+    ))
 }
 
 async fn stock_is_conserved(tx: &mut Tx) -> sqlx::Result<Invariant> {
@@ -80,7 +84,7 @@ async fn stock_is_conserved(tx: &mut Tx) -> sqlx::Result<Invariant> {
         )
         .fetch_all()
         .await?;
-    Ok(violated("stock_is_conserved", "product", products))
+    Ok(violated("stock_is_conserved", "product", &products))
 }
 
 /// Held while undecided, sold when paid, released when ended otherwise; and exactly what was agreed.
@@ -97,7 +101,11 @@ async fn reservations_follow_their_checkout(tx: &mut Tx) -> sqlx::Result<Invaria
         )
         .fetch_all()
         .await?;
-    Ok(violated("reservations_follow_their_checkout", "checkout", checkouts))
+    Ok(violated(
+        "reservations_follow_their_checkout",
+        "checkout",
+        &checkouts,
+    ))
 }
 
 async fn each_order_is_announced_once(tx: &mut Tx) -> sqlx::Result<Invariant> {
@@ -113,7 +121,11 @@ async fn each_order_is_announced_once(tx: &mut Tx) -> sqlx::Result<Invariant> {
         )
         .fetch_all()
         .await?;
-    Ok(violated("each_order_is_announced_once", "checkout", checkouts))
+    Ok(violated(
+        "each_order_is_announced_once",
+        "checkout",
+        &checkouts,
+    ))
 }
 
 async fn nothing_is_pending_past_the_horizon(
@@ -125,19 +137,30 @@ async fn nothing_is_pending_past_the_horizon(
         .bind(now - HORIZON)
         .fetch_all()
         .await?;
-    Ok(violated("nothing_is_pending_past_the_horizon", "checkout", checkouts))
+    Ok(violated(
+        "nothing_is_pending_past_the_horizon",
+        "checkout",
+        &checkouts,
+    ))
 }
 
 async fn discrepancies_are_resolved(tx: &mut Tx) -> sqlx::Result<Invariant> {
     let open: Vec<(String, String)> = tx
-        .query("select kind, detail from discrepancies where resolved_at is null order by created_at")
+        .query(
+            "select kind, detail from discrepancies where resolved_at is null order by created_at",
+        )
         .fetch_all()
         .await?;
-    let violations = open.into_iter().map(|(kind, detail)| format!("{kind}: {detail}"));
-    Ok(Invariant::new("discrepancies_are_resolved", violations.collect()))
+    let violations = open
+        .into_iter()
+        .map(|(kind, detail)| format!("{kind}: {detail}"));
+    Ok(Invariant::new(
+        "discrepancies_are_resolved",
+        violations.collect(),
+    ))
 }
 
-fn violated<T: Display>(name: &'static str, kind: &str, rows: Vec<(T,)>) -> Invariant
+fn violated<T: Display>(name: &'static str, kind: &str, rows: &[(T,)]) -> Invariant
 where
     (T,): Row,
 {
@@ -155,7 +178,15 @@ pub(super) async fn first_checkout(db: &Db) -> sqlx::Result<Option<DateTime<Utc>
 }
 
 pub(super) async fn counts(tx: &mut Tx) -> sqlx::Result<Counts> {
-    let (checkouts, paid, orders, payments, processed_events, outbox_unpublished, discrepancies_open) = tx
+    let (
+        checkouts,
+        paid,
+        orders,
+        payments,
+        processed_events,
+        outbox_unpublished,
+        discrepancies_open,
+    ) = tx
         .query(
             "select (select count(*) from checkouts),
                     (select count(*) from checkouts where status = 'paid'),

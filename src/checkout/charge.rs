@@ -50,7 +50,11 @@ async fn look_up(till: &Till, checkout: &Checkout, now: DateTime<Utc>) -> Outcom
     let until = now + MARGIN;
     let found = till
         .provider
-        .find(&checkout.id.to_string(), since.timestamp(), until.timestamp())
+        .find(
+            &checkout.id.to_string(),
+            since.timestamp(),
+            until.timestamp(),
+        )
         .await;
     match found {
         Found::Payment(outcome) => outcome,

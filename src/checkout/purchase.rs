@@ -138,11 +138,7 @@ pub struct PaymentMethod {
 pub const PAYMENT_METHODS: [PaymentMethod; 6] = [
     method("pm_card_visa", "Visa •••• 4242", "succeeds"),
     method("pm_card_mastercard", "Mastercard •••• 4444", "succeeds"),
-    method(
-        "pm_card_chargeDeclined",
-        "Visa •••• 0002",
-        "is declined",
-    ),
+    method("pm_card_chargeDeclined", "Visa •••• 0002", "is declined"),
     method(
         "pm_card_chargeDeclinedInsufficientFunds",
         "Visa •••• 9995",
@@ -202,7 +198,11 @@ mod tests {
     #[test]
     fn what_is_no_key_is_refused() {
         for text in ["", "1", "\"", "8e03978e-40d5-43dd-bc93-6894a57f932", "\0"] {
-            assert_eq!(text.parse::<IdempotencyKey>(), Err(KeyError::NotAUuid), "{text:?}");
+            assert_eq!(
+                text.parse::<IdempotencyKey>(),
+                Err(KeyError::NotAUuid),
+                "{text:?}"
+            );
         }
         let nil = "00000000-0000-0000-0000-000000000000";
         assert_eq!(nil.parse::<IdempotencyKey>(), Err(KeyError::Nil));

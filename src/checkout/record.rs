@@ -147,7 +147,17 @@ async fn why_not_paid(
         "the provider has {} {} as {}, the checkout is {} for {} {}",
         payment.amount_minor, payment.currency, payment.intent, checkout.status, agreed.0, agreed.1
     );
-    discrepancies::open(tx, Discrepancy { kind, object: &payment.intent, checkout: id, detail }, now).await?;
+    discrepancies::open(
+        tx,
+        Discrepancy {
+            kind,
+            object: &payment.intent,
+            checkout: id,
+            detail,
+        },
+        now,
+    )
+    .await?;
     Ok(Verdict::Discrepancy)
 }
 

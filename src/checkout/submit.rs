@@ -73,7 +73,13 @@ async fn submit_once(
     cart::lock(&mut tx, purchase.cart).await?;
     let lines = cart::lines(&mut tx, purchase.cart).await?;
     let total = agreed_total(&lines, purchase)?;
-    let earlier = earlier::purchases(&mut tx, purchase.visitor, purchase.cart, &lines, till.clock.now());
+    let earlier = earlier::purchases(
+        &mut tx,
+        purchase.visitor,
+        purchase.cart,
+        &lines,
+        till.clock.now(),
+    );
     let earlier = earlier.await?;
     if !earlier.is_empty() && !purchase.buy_again {
         return Err(SubmitError::BoughtBefore(earlier));
@@ -178,11 +184,7 @@ async fn insert(
 }
 
 /// Writes the lines down and takes their stock, in the order of the SKUs.
-async fn take_stock(
-    tx: &mut Tx,
-    checkout: CheckoutId,
-    lines: &[Line],
-) -> Result<(), SubmitError> {
+async fn take_stock(tx: &mut Tx, checkout: CheckoutId, lines: &[Line]) -> Result<(), SubmitError> {
     let mut short = Vec::new();
     for line in lines {
         add_line(tx, checkout, line).await?;

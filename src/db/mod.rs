@@ -64,11 +64,8 @@ impl Db {
 
     /// Begins a read-only transaction over one snapshot of the database.
     pub async fn read(&self) -> sqlx::Result<Tx> {
-        self.start(
-            "begin",
-            "begin isolation level repeatable read, read only",
-        )
-        .await
+        self.start("begin", "begin isolation level repeatable read, read only")
+            .await
     }
 
     async fn start(&self, sqlite: &'static str, postgres: &'static str) -> sqlx::Result<Tx> {
@@ -90,12 +87,15 @@ impl Db {
     /// One statement that only reads, outside any transaction: one round trip.
     pub fn query(&self, sql: &'static str) -> Query<'_> {
         match &self.pools {
-            Pools::Sqlite { readers, .. } => Query::on_sqlite_pool(sql, readers, self.probe.as_ref()),
+            Pools::Sqlite { readers, .. } => {
+                Query::on_sqlite_pool(sql, readers, self.probe.as_ref())
+            }
             Pools::Postgres(pool) => Query::on_postgres_pool(sql, pool, self.probe.as_ref()),
         }
     }
 
     /// The same database, with every boundary reported to `probe`.
+    #[must_use = "the probe is on the returned handle"]
     pub fn with_probe(&self, probe: Probe) -> Self {
         Self {
             probe: Some(probe),

@@ -91,7 +91,11 @@ impl<'t> Query<'t> {
         probe: Option<&'t Probe>,
     ) -> Self {
         let statement = Statement::Sqlite(sqlx::query(sql), conn);
-        Self { sql, statement, probe }
+        Self {
+            sql,
+            statement,
+            probe,
+        }
     }
 
     pub(super) fn on_sqlite_pool(
@@ -100,7 +104,11 @@ impl<'t> Query<'t> {
         probe: Option<&'t Probe>,
     ) -> Self {
         let statement = Statement::SqlitePool(sqlx::query(sql), pool);
-        Self { sql, statement, probe }
+        Self {
+            sql,
+            statement,
+            probe,
+        }
     }
 
     pub(super) fn on_postgres(
@@ -109,7 +117,11 @@ impl<'t> Query<'t> {
         probe: Option<&'t Probe>,
     ) -> Self {
         let statement = Statement::Postgres(sqlx::query(with_postgres_parts(sql)), conn);
-        Self { sql, statement, probe }
+        Self {
+            sql,
+            statement,
+            probe,
+        }
     }
 
     pub(super) fn on_postgres_pool(
@@ -118,7 +130,11 @@ impl<'t> Query<'t> {
         probe: Option<&'t Probe>,
     ) -> Self {
         let statement = Statement::PostgresPool(sqlx::query(with_postgres_parts(sql)), pool);
-        Self { sql, statement, probe }
+        Self {
+            sql,
+            statement,
+            probe,
+        }
     }
 }
 

@@ -54,11 +54,13 @@ impl Transient for sqlx::Error {
             sqlx::Error::Io(_) => true,
             sqlx::Error::Database(error) => matches!(
                 error.code().as_deref(),
-                // PostgreSQL: serialization failure, deadlock, lock not available in time; the server is
-                // shutting down, has crashed, or is starting.
-                Some("40001" | "40P01" | "55P03" | "57P01" | "57P02" | "57P03")
-                // SQLite: another process holds the write lock.
-                | Some("5" | "517")
+                Some(
+                    // PostgreSQL: serialization failure, deadlock, lock not available in time; the server is
+                    // shutting down, has crashed, or is starting.
+                    "40001" | "40P01" | "55P03" | "57P01" | "57P02" | "57P03"
+                    // SQLite: another process holds the write lock.
+                    | "5" | "517"
+                )
             ),
             _ => false,
         }

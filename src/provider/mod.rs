@@ -110,15 +110,8 @@ impl Provider {
     pub async fn list(&self, since: i64, until: i64) -> Result<Vec<PaymentIntent>, Doubt> {
         let mut intents: Vec<PaymentIntent> = Vec::new();
         for _ in 0..PAGES_MAX {
-            let mut query = form_urlencoded::Serializer::new(String::new());
-            query
-                .append_pair("limit", PAGE)
-                .append_pair("created[gte]", &since.to_string())
-                .append_pair("created[lte]", &until.to_string());
-            if let Some(last) = intents.last() {
-                query.append_pair("starting_after", &last.id);
-            }
-            let path = format!("/v1/payment_intents?{}", query.finish());
+            let last = intents.last().map(|intent| intent.id.as_str());
+            let path = page_path(since, until, last);
             let answer = self.transport.get(&path, READ_PATIENCE).await?;
             let page: List<PaymentIntent> = answer.parse()?;
             intents.extend(page.data);
@@ -148,6 +141,19 @@ impl fmt::Debug for Provider {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Provider({})", self.transport.base_url())
     }
+}
+
+/// The page of payment intents that follows the one named `last`.
+fn page_path(since: i64, until: i64, last: Option<&str>) -> String {
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    query
+        .append_pair("limit", PAGE)
+        .append_pair("created[gte]", &since.to_string())
+        .append_pair("created[lte]", &until.to_string());
+    if let Some(last) = last {
+        query.append_pair("starting_after", last);
+    }
+    format!("/v1/payment_intents?{}", query.finish())
 }
 
 /// An id from outside becomes one segment of a path.

@@ -110,7 +110,10 @@ impl Outcome {
     fn of_refusal(ErrorBody { error }: &ErrorBody) -> Self {
         match error.kind.as_str() {
             "card_error" => Self::Declined {
-                intent: error.payment_intent.as_ref().map(|intent| intent.id.clone()),
+                intent: error
+                    .payment_intent
+                    .as_ref()
+                    .map(|intent| intent.id.clone()),
                 code: error.reason().to_owned(),
             },
             // Other bytes were once sent under this key. What became of them can only be looked up.

@@ -89,7 +89,9 @@ impl Transport {
 
     fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let url = format!("{}{path}", self.base_url);
-        self.client.request(method, url).bearer_auth(self.key.expose())
+        self.client
+            .request(method, url)
+            .bearer_auth(self.key.expose())
     }
 
     pub(super) fn base_url(&self) -> &str {
@@ -102,10 +104,7 @@ impl Transport {
 }
 
 /// Sends the request again while that may help, and no attempt begins after `give_up`.
-async fn persist(
-    request: impl Fn() -> RequestBuilder,
-    give_up: Duration,
-) -> Result<Answer, Doubt> {
+async fn persist(request: impl Fn() -> RequestBuilder, give_up: Duration) -> Result<Answer, Doubt> {
     let began = Instant::now();
     let mut longest = FIRST_WAIT;
     for attempt in 1..ATTEMPTS {

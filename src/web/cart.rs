@@ -108,12 +108,20 @@ async fn cart_page(
     let cart = cart.filter(|cart| !matches!(cart.closed_by, Some(ClosedBy::Paid(_))));
     let page = views::CartPage {
         chrome: visitor.chrome(app).await?,
-        lines: cart.iter().flat_map(|cart| &cart.lines).map(|line| {
-            let (typed, error) = input(line);
-            let line = show::cart_line(line);
-            views::CartLine { line, typed, error }
-        }).collect(),
-        total: cart.as_ref().and_then(Cart::total).map(|total| total.to_string()).unwrap_or_default(),
+        lines: cart
+            .iter()
+            .flat_map(|cart| &cart.lines)
+            .map(|line| {
+                let (typed, error) = input(line);
+                let line = show::cart_line(line);
+                views::CartLine { line, typed, error }
+            })
+            .collect(),
+        total: cart
+            .as_ref()
+            .and_then(Cart::total)
+            .map(|total| total.to_string())
+            .unwrap_or_default(),
         in_payment: cart.and_then(|cart| match cart.closed_by {
             Some(ClosedBy::Pending(checkout)) => Some(format!("/checkouts/{checkout}")),
             _ => None,

@@ -17,7 +17,8 @@ use crate::{
     checkout::{
         self, Checkout, SubmitError, Submitted,
         earlier::{self, Earlier},
-        model, submit::Short,
+        model,
+        submit::Short,
     },
     ids::{CartId, CheckoutId},
 };
@@ -36,7 +37,8 @@ pub async fn form(State(app): State<App>, visitor: Visitor) -> Result<Response, 
         None => CheckoutForm::empty(),
     };
     form_page(&app, &visitor, form, StatusCode::OK, |page, _| {
-        page.declined = failed.map(|failed| show::reason(failed.failure_code.as_deref()).to_owned());
+        page.declined =
+            failed.map(|failed| show::reason(failed.failure_code.as_deref()).to_owned());
     })
     .await
 }
@@ -93,11 +95,17 @@ pub async fn log_failure(id: CheckoutId, work: impl Future<Output = sqlx::Result
 /// The form with an error beside each field that has one.
 async fn refuse(app: &App, visitor: &Visitor, form: CheckoutForm) -> Result<Response, PageError> {
     let tampered = form.is_tampered_with();
-    form_page(app, visitor, form, StatusCode::UNPROCESSABLE_ENTITY, |page, _| {
-        page.problem = tampered.then(|| {
-            "The form did not arrive as we sent it. Check it here and send it again.".to_owned()
-        });
-    })
+    form_page(
+        app,
+        visitor,
+        form,
+        StatusCode::UNPROCESSABLE_ENTITY,
+        |page, _| {
+            page.problem = tampered.then(|| {
+                "The form did not arrive as we sent it. Check it here and send it again.".to_owned()
+            });
+        },
+    )
     .await
 }
 
@@ -115,7 +123,10 @@ async fn explain(
     };
     match error {
         SubmitError::TotalChanged { .. } => {
-            let was = form.quoted_total().map(|total| total.to_string()).unwrap_or_default();
+            let was = form
+                .quoted_total()
+                .map(|total| total.to_string())
+                .unwrap_or_default();
             form_page(app, visitor, form, status, |page, _| {
                 let now = page.total.clone();
                 page.total_changed = Some(views::TotalChange { was, now });
@@ -124,16 +135,23 @@ async fn explain(
         }
         SubmitError::GoodsChanged => {
             let problem = "Your cart has changed since you saw this form. Check what is in it now.";
-            form_page(app, visitor, form, status, |page, _| page.problem = Some(problem.to_owned())).await
+            form_page(app, visitor, form, status, |page, _| {
+                page.problem = Some(problem.to_owned());
+            })
+            .await
         }
         SubmitError::OutOfStock(short) => {
             let problem = short.iter().map(sentence).collect::<Vec<_>>().join(" ");
-            form_page(app, visitor, form, status, |page, _| page.problem = Some(problem)).await
+            form_page(app, visitor, form, status, |page, _| {
+                page.problem = Some(problem);
+            })
+            .await
         }
         SubmitError::BoughtBefore(_) => {
             form_page(app, visitor, form, status, |page, earlier| {
                 page.buy_again_error = earlier.then(|| {
-                    "Tick this if it is another purchase. If not, look at the earlier one first.".to_owned()
+                    "Tick this if it is another purchase. If not, look at the earlier one first."
+                        .to_owned()
                 });
             })
             .await

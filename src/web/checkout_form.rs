@@ -2,7 +2,9 @@
 
 use super::{fields::Fields, views};
 use crate::{
-    checkout::{Buyer, Checkout, IdempotencyKey, PaymentMethod, Purchase, purchase::PAYMENT_METHODS},
+    checkout::{
+        Buyer, Checkout, IdempotencyKey, PaymentMethod, Purchase, purchase::PAYMENT_METHODS,
+    },
     ids::{CartId, VisitorId},
     money::{Currency, Money},
 };
@@ -119,7 +121,10 @@ impl CheckoutForm {
         check(&mut self.address, "Enter street and number.");
         check(&mut self.city, "Enter the city.");
         check(&mut self.postal_code, "Enter the postal code.");
-        if !COUNTRIES.iter().any(|(code, _)| *code == self.country.value) {
+        if !COUNTRIES
+            .iter()
+            .any(|(code, _)| *code == self.country.value)
+        {
             self.country.error = Some("Choose a country.".to_owned());
         }
         let fields = [
@@ -130,14 +135,17 @@ impl CheckoutForm {
             &self.postal_code,
             &self.country,
         ];
-        fields.iter().all(|field| field.error.is_none()).then(|| Buyer {
-            email: self.email.value.clone(),
-            name: self.name.value.clone(),
-            address: self.address.value.clone(),
-            city: self.city.value.clone(),
-            postal_code: self.postal_code.value.clone(),
-            country: self.country.value.clone(),
-        })
+        fields
+            .iter()
+            .all(|field| field.error.is_none())
+            .then(|| Buyer {
+                email: self.email.value.clone(),
+                name: self.name.value.clone(),
+                address: self.address.value.clone(),
+                city: self.city.value.clone(),
+                postal_code: self.postal_code.value.clone(),
+                country: self.country.value.clone(),
+            })
     }
 
     /// The total that the form showed, if it can be one.
@@ -198,7 +206,10 @@ fn check(field: &mut views::Field, when_empty: &str) {
     field.error = if text.is_empty() {
         Some(when_empty.to_owned())
     } else if text.chars().count() > field.chars_max {
-        Some(format!("This is too long: {} characters at most.", field.chars_max))
+        Some(format!(
+            "This is too long: {} characters at most.",
+            field.chars_max
+        ))
     } else if text.chars().any(char::is_control) {
         // A line break could become a header of a mail, and PostgreSQL stores no NUL.
         Some("This has characters that cannot be printed.".to_owned())
@@ -212,7 +223,8 @@ fn check_email(field: &mut views::Field) {
     check(field, "Enter your e-mail address.");
     let well_formed = field.value.split_once('@').is_some_and(|(local, domain)| {
         let one_at = !domain.contains('@');
-        let dotted = domain.split('.').count() > 1 && domain.split('.').all(|label| !label.is_empty());
+        let dotted =
+            domain.split('.').count() > 1 && domain.split('.').all(|label| !label.is_empty());
         !local.is_empty() && one_at && dotted && !field.value.contains(char::is_whitespace)
     });
     if field.error.is_none() && !well_formed {
@@ -236,10 +248,24 @@ mod tests {
 
     #[test]
     fn an_address_has_one_at_and_a_domain() {
-        for good in ["a@b.example", "o'neill+tag@mail.example.com", "köln@bücher.example"] {
+        for good in [
+            "a@b.example",
+            "o'neill+tag@mail.example.com",
+            "köln@bücher.example",
+        ] {
             assert_eq!(error_of(good), None, "{good}");
         }
-        for bad in ["", "a", "a@b", "@b.example", "a@", "a@@b.example", "a b@c.example", "a@.b", "a@b.example\0"] {
+        for bad in [
+            "",
+            "a",
+            "a@b",
+            "@b.example",
+            "a@",
+            "a@@b.example",
+            "a b@c.example",
+            "a@.b",
+            "a@b.example\0",
+        ] {
             assert!(error_of(bad).is_some(), "{bad:?}");
         }
     }

@@ -20,7 +20,10 @@ pub struct Fields(HashMap<String, String>);
 impl Fields {
     /// The text of a field without the white space around it; empty when the form does not have it.
     pub fn text(&self, name: &str) -> &str {
-        self.0.get(name).map(|value| value.trim()).unwrap_or_default()
+        self.0
+            .get(name)
+            .map(|value| value.trim())
+            .unwrap_or_default()
     }
 }
 
@@ -29,16 +32,19 @@ impl<S: Send + Sync> FromRequest<S> for Fields {
 
     async fn from_request(request: Request, state: &S) -> Result<Self, PageError> {
         let kind = request.headers().get(header::CONTENT_TYPE);
-        let kind = kind.and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let kind = kind
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default();
         if !kind.starts_with("application/x-www-form-urlencoded") {
             return Err(PageError::NotAForm);
         }
-        let body = Bytes::from_request(request, state).await.map_err(|rejection| {
-            match rejection.into_response().status() {
-                StatusCode::PAYLOAD_TOO_LARGE => PageError::TooLarge,
-                _ => PageError::CutOff,
-            }
-        })?;
+        let body =
+            Bytes::from_request(request, state)
+                .await
+                .map_err(|rejection| match rejection.into_response().status() {
+                    StatusCode::PAYLOAD_TOO_LARGE => PageError::TooLarge,
+                    _ => PageError::CutOff,
+                })?;
         Ok(Self(form_urlencoded::parse(&body).into_owned().collect()))
     }
 }

@@ -21,7 +21,9 @@ pub async fn ready(State(app): State<App>) -> Result<&'static str, Problem> {
     let detail = match (database, provider) {
         (Ok(_), Ok(())) => return Ok("ready\n"),
         (Err(_), _) => "the database does not answer".to_owned(),
-        (Ok(_), Err(doubt)) => format!("the payment provider does not answer as it should: {doubt:?}"),
+        (Ok(_), Err(doubt)) => {
+            format!("the payment provider does not answer as it should: {doubt:?}")
+        }
     };
     Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail))
 }

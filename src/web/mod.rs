@@ -29,7 +29,7 @@ use axum::{
     middleware::{from_fn, from_fn_with_state},
     routing::{get, post},
 };
-use tower_http::trace::{DefaultOnResponse, TraceLayer};
+use tower_http::trace::{DefaultMakeSpan, DefaultOnResponse, TraceLayer};
 use tracing::Level;
 
 use crate::app::App;
@@ -66,6 +66,7 @@ pub fn router(app: App) -> Router {
         .layer(from_fn_with_state(app.clone(), run_to_end::run_to_end))
         .layer(
             TraceLayer::new_for_http()
+                .make_span_with(DefaultMakeSpan::new().level(Level::INFO))
                 .on_response(DefaultOnResponse::new().level(Level::INFO))
                 .on_failure(()),
         )

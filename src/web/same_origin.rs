@@ -33,8 +33,11 @@ fn is_ours(headers: &HeaderMap, public_url: &str) -> bool {
         return true;
     };
     let host = text(header::HOST.as_str()).unwrap_or_default();
-    let of_request = origin.split_once("://").is_some_and(|(_, name)| name == host);
-    of_request || url::Url::parse(public_url).is_ok_and(|url| url.origin().ascii_serialization() == origin)
+    let of_request = origin
+        .split_once("://")
+        .is_some_and(|(_, name)| name == host);
+    of_request
+        || url::Url::parse(public_url).is_ok_and(|url| url.origin().ascii_serialization() == origin)
 }
 
 #[cfg(test)]
@@ -48,9 +51,27 @@ mod tests {
             (&[("sec-fetch-site", "same-origin")], true),
             (&[("sec-fetch-site", "cross-site")], false),
             (&[("sec-fetch-site", "same-site")], false),
-            (&[("host", "127.0.0.1:3000"), ("origin", "http://127.0.0.1:3000")], true),
-            (&[("host", "internal:3000"), ("origin", "https://shop.example")], true),
-            (&[("host", "127.0.0.1:3000"), ("origin", "http://evil.example")], false),
+            (
+                &[
+                    ("host", "127.0.0.1:3000"),
+                    ("origin", "http://127.0.0.1:3000"),
+                ],
+                true,
+            ),
+            (
+                &[
+                    ("host", "internal:3000"),
+                    ("origin", "https://shop.example"),
+                ],
+                true,
+            ),
+            (
+                &[
+                    ("host", "127.0.0.1:3000"),
+                    ("origin", "http://evil.example"),
+                ],
+                false,
+            ),
             (&[("host", "127.0.0.1:3000"), ("origin", "null")], false),
         ];
         for (pairs, ours) in cases {

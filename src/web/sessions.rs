@@ -37,14 +37,19 @@ pub struct DbSessions(Db);
 impl SessionStore for DbSessions {
     /// Saves a new session under an id that nobody has; the id is drawn again on a collision.
     async fn create(&self, record: &mut Record) -> Result<()> {
-        while !retrying(|| self.insert(record)).await.map_err(backend)? {
+        while !retrying(|| self.insert(record))
+            .await
+            .map_err(|error| backend(&error))?
+        {
             record.id = Id::default();
         }
         Ok(())
     }
 
     async fn save(&self, record: &Record) -> Result<()> {
-        retrying(|| self.upsert(record)).await.map_err(backend)
+        retrying(|| self.upsert(record))
+            .await
+            .map_err(|error| backend(&error))
     }
 
     async fn load(&self, id: &Id) -> Result<Option<Record>> {
@@ -55,12 +60,14 @@ impl SessionStore for DbSessions {
             .bind(OffsetDateTime::now_utc().unix_timestamp())
             .fetch_optional()
             .await
-            .map_err(backend)?;
+            .map_err(|error| backend(&error))?;
         Ok(found.map(|(Json(record),)| record))
     }
 
     async fn delete(&self, id: &Id) -> Result<()> {
-        retrying(|| self.remove(id)).await.map_err(backend)
+        retrying(|| self.remove(id))
+            .await
+            .map_err(|error| backend(&error))
     }
 }
 
@@ -107,6 +114,6 @@ impl DbSessions {
     }
 }
 
-fn backend(error: sqlx::Error) -> Error {
+fn backend(error: &sqlx::Error) -> Error {
     Error::Backend(error.to_string())
 }

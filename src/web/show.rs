@@ -59,7 +59,9 @@ pub fn reason(code: Option<&str>) -> &'static str {
         "insufficient_funds" => "The card has insufficient funds.",
         "expired_card" => "The card has expired.",
         "incorrect_cvc" => "The security code of the card is wrong.",
-        "processing_error" => "The card's bank had an error while processing. Trying again may help.",
+        "processing_error" => {
+            "The card's bank had an error while processing. Trying again may help."
+        }
         "card_velocity_exceeded" => "The card was used too often in a short time.",
         "payment_intent_authentication_failure" => "The payment was not authenticated.",
         _ => "The card was declined.",

@@ -24,11 +24,15 @@ pub async fn receive(
     let body = body.map_err(|rejection| Problem::new(rejection.status(), rejection.body_text()))?;
     let now = app.till.clock.now();
     let signature = headers.get("stripe-signature");
-    let signature = signature.and_then(|value| value.to_str().ok()).unwrap_or_default();
-    signature::verify(signature, &body, &app.webhook_secrets, now.timestamp()).map_err(|error| {
-        tracing::warn!(reason = ?error, "webhook refused: {error}");
-        Problem::new(StatusCode::BAD_REQUEST, error.to_string())
-    })?;
+    let signature = signature
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
+    signature::verify(signature, &body, &app.webhook_secrets, now.timestamp()).map_err(
+        |error| {
+            tracing::warn!(reason = ?error, "webhook refused: {error}");
+            Problem::new(StatusCode::BAD_REQUEST, error.to_string())
+        },
+    )?;
     let event = Event::parse(&body, app.till.provider.is_live())
         .map_err(|error| Problem::new(StatusCode::BAD_REQUEST, error.to_string()))?;
     process(&app.till.db, &event, now).await.map_err(|error| {

@@ -34,7 +34,12 @@ impl Event {
     pub fn parse(body: &[u8], live: bool) -> Result<Self, NotAnEvent> {
         // A tree and not a struct: it takes the last of duplicate keys, as most readers do, and reports none.
         let event: Value = serde_json::from_slice(body).map_err(|_| NotAnEvent)?;
-        let text = |name: &str| event.get(name).and_then(Value::as_str).filter(|t| is_sane(t));
+        let text = |name: &str| {
+            event
+                .get(name)
+                .and_then(Value::as_str)
+                .filter(|t| is_sane(t))
+        };
         let id = text("id").ok_or(NotAnEvent)?.to_owned();
         let kind = text("type").ok_or(NotAnEvent)?.to_owned();
         let of_our_mode = event.get("livemode").and_then(Value::as_bool) == Some(live);
@@ -91,7 +96,15 @@ mod tests {
     #[test]
     fn what_is_no_event_is_refused() {
         let long = format!(r#"{{"id":"{}","type":"x"}}"#, "e".repeat(256));
-        for body in ["", "[]", "{}", r#"{"id":"evt_1"}"#, r#"{"id":"","type":"x"}"#, r#"{"id":"\u0000","type":"x"}"#, &long] {
+        for body in [
+            "",
+            "[]",
+            "{}",
+            r#"{"id":"evt_1"}"#,
+            r#"{"id":"","type":"x"}"#,
+            r#"{"id":"\u0000","type":"x"}"#,
+            &long,
+        ] {
             assert!(parse(body).is_err(), "{body}");
         }
     }

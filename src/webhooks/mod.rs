@@ -32,12 +32,14 @@ pub enum Received {
 /// Processes `event`, once however often it is delivered, also by several processes at once.
 pub async fn receive(db: &Db, event: &Event, now: DateTime<Utc>) -> sqlx::Result<Received> {
     let received = retrying(|| receive_once(db, event, now)).await?;
-    match event.checkout {
-        Some(checkout) => {
-            tracing::info!(checkout.id = %checkout, event.id, event.kind, ?received, "event received");
-        }
-        None => tracing::info!(event.id, event.kind, ?received, "event received"),
-    }
+    let checkout = event.checkout.map(tracing::field::display);
+    tracing::info!(
+        checkout.id = checkout,
+        event.id,
+        event.kind,
+        ?received,
+        "event received"
+    );
     Ok(received)
 }
 
@@ -47,9 +49,7 @@ async fn receive_once(db: &Db, event: &Event, now: DateTime<Utc>) -> sqlx::Resul
         return Ok(Received::Duplicate);
     }
     let verdict = match (event.checkout, &event.outcome) {
-        (Some(checkout), Some(outcome)) => {
-            record::apply(&mut tx, checkout, outcome, now).await?
-        }
+        (Some(checkout), Some(outcome)) => record::apply(&mut tx, checkout, outcome, now).await?,
         // Not ours, or of a kind that tells nothing about a payment's end.
         _ => Verdict::Nothing,
     };
