@@ -64,12 +64,11 @@ impl Shop {
             Some(url) => url.clone(),
             None => format!("http://{address}"),
         };
-        let (provider_url, simulator) = match &args.provider_url {
-            Some(url) => (url.clone(), None),
-            None => {
-                let simulator = start_simulator(args, address).await?;
-                (simulator.url(), Some(simulator))
-            }
+        let (provider_url, simulator) = if let Some(url) = &args.provider_url {
+            (url.clone(), None)
+        } else {
+            let simulator = start_simulator(args, address).await?;
+            (simulator.url(), Some(simulator))
         };
         let app = App {
             till: Till {

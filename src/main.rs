@@ -7,7 +7,7 @@ use std::{
 
 use boring_checkout::{
     app::Shop,
-    audit::{self, Report},
+    audit,
     clock::Clock,
     config::{AuditArgs, Cli, Command, Log, LogFormat, MigrateArgs, ProviderArgs, ServeArgs},
     db::Db,
@@ -95,7 +95,7 @@ async fn audit(args: AuditArgs) -> Result<ExitCode, Failure> {
     if args.json {
         print(&format!("{}\n", serde_json::to_string(&report)?))?;
     } else {
-        print(&describe(&report))?;
+        print(&report.to_string())?;
     }
     Ok(ExitCode::from(u8::from(!report.ok)))
 }
@@ -107,23 +107,6 @@ async fn migrate(args: &MigrateArgs) -> Result<ExitCode, Failure> {
         .map_err(|error| format!("cannot migrate: {error}"))?;
     print("The schema is up to date.\n")?;
     Ok(ExitCode::SUCCESS)
-}
-
-fn describe(report: &Report) -> String {
-    let mut text = String::new();
-    for invariant in &report.invariants {
-        let mark = if invariant.ok { "ok    " } else { "BROKEN" };
-        text += &format!("{mark} {}\n", invariant.name);
-        for violation in &invariant.violations {
-            text += &format!("         {violation}\n");
-        }
-    }
-    let counts = &report.counts;
-    text += &format!(
-        "{} checkouts, {} paid, {} orders, {} charges at the provider\n",
-        counts.checkouts, counts.paid, counts.orders, counts.provider_succeeded
-    );
-    text
 }
 
 /// Logs go to standard error, so that what a command prints can be piped.

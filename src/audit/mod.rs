@@ -6,6 +6,8 @@
 mod ledger;
 mod shop;
 
+use std::fmt;
+
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::Serialize;
 
@@ -39,6 +41,25 @@ pub struct Invariant {
     pub ok: bool,
     /// Where it does not.
     pub violations: Vec<String>,
+}
+
+/// For people: a line for each invariant, and its violations below it.
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for invariant in &self.invariants {
+            let mark = if invariant.ok { "ok    " } else { "BROKEN" };
+            writeln!(f, "{mark} {}", invariant.name)?;
+            for violation in &invariant.violations {
+                writeln!(f, "         {violation}")?;
+            }
+        }
+        let counts = &self.counts;
+        writeln!(
+            f,
+            "{} checkouts, {} paid, {} orders, {} charges at the provider",
+            counts.checkouts, counts.paid, counts.orders, counts.provider_succeeded
+        )
+    }
 }
 
 impl Invariant {

@@ -31,7 +31,6 @@ pub fn url(path: &str) -> String {
 }
 
 /// `GET /static/{*path}`.
-#[expect(clippy::unused_async, reason = "axum calls async functions only")]
 pub async fn serve(
     Path(path): Path<String>,
     RawQuery(query): RawQuery,

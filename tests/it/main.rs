@@ -1,3 +1,6 @@
 //! The integration tests, one binary so that they link once.
 
+mod buying;
 mod simulator;
+mod unknown_outcome;
+mod world;

@@ -1,0 +1,385 @@
+//! One purchase, however often and however its form is sent.
+
+use futures_util::future::join_all;
+use tokio::sync::watch;
+
+use boring_checkout::{
+    checkout::{self, Purchase, Submitted},
+    db::{Boundary, Probe},
+};
+
+use crate::world::{Expected, NOTHING, ONCE, Shop, eventually, probed};
+
+#[tokio::test]
+async fn a_purchase_is_one_charge_and_one_order() {
+    let shop = Shop::open().await;
+    let buyer = shop.visitor().with_cart("TEA-01", 1).await;
+
+    let status = buyer.buys().await;
+
+    let page = buyer.sees(&status).await;
+    assert_eq!(page.heading(), "Paid");
+    let order = page.text("main a.button");
+    assert_eq!(order, "See your order");
+    shop.expects(ONCE).await;
+}
+
+#[tokio::test]
+async fn r01_ten_identical_posts_while_the_provider_is_slow_are_one_purchase() {
+    let shop = Shop::open().await;
+    let buyer = shop.visitor().with_cart("TEA-01", 1).await;
+    let form = buyer.opens_checkout().await;
+    shop.provider
+        .fault(serde_json::json!({"on": {"operation": "payment_intents.create"}, "fault": "delay", "delay_ms": 2000}))
+        .await;
+
+    let answers = join_all((0..10).map(|_| buyer.submits(&form))).await;
+
+    let first = answers[0].location();
+    assert!(answers.iter().all(|answer| answer.location() == first));
+    assert_eq!(buyer.waits_at(first).await, "Paid");
+    shop.expects(ONCE).await;
+}
+
+#[tokio::test]
+async fn r21_two_hundred_simultaneous_posts_of_one_key_have_one_winner_and_no_error() {
+    let shop = Shop::open().await;
+    let buyer = shop.visitor().with_cart("TEA-01", 1).await;
+    let form = buyer.opens_checkout().await;
+
+    let answers = join_all((0..200).map(|_| buyer.submits(&form))).await;
+
+    let first = answers[0].location();
+    assert!(answers.iter().all(|answer| answer.location() == first));
+    shop.expects(ONCE).await;
+}
+
+#[tokio::test]
+async fn r03_the_form_of_a_finished_purchase_leads_to_it_also_after_a_restart() {
+    let shop = Shop::open().await;
+    let buyer = shop.visitor().with_cart("TEA-01", 1).await;
+    let form = buyer.opens_checkout().await;
+    let first = buyer.submits(&form).await;
+    shop.settles().await;
+    assert_eq!(
+        buyer.sees("/cart").await.text(".line"),
+        "",
+        "the cart is used up"
+    );
+
+    let again = buyer.submits(&form).await;
+    assert_eq!(again.location(), first.location());
+    // Another cart was begun since then, and the old form still stands for the old one.
+    buyer.adds("MUG-01", 1).await;
+    let late = buyer.submits(&form).await;
+    assert_eq!(late.location(), first.location());
+
+    shop.expects(ONCE).await;
+}
+
+#[tokio::test]
+async fn r04_every_answer_to_a_post_is_a_redirect_and_a_reload_repeats_a_get() {
+    let shop = Shop::open().await;
+    let buyer = shop.visitor().with_cart("TEA-01", 1).await;
+    let status = buyer.buys().await;
+
+    for _ in 0..3 {
+        assert_eq!(buyer.sees(&status).await.heading(), "Paid");
+    }
+    let stranger = shop.visitor().with_cart("MUG-01", 1).await;
+    assert_eq!(stranger.sees(&status).await.status, 404);
+
+    shop.expects(ONCE).await;
+}
+
+#[tokio::test]
+async fn r05_a_fresh_form_after_a_lost_answer_leads_to_the_purchase_that_exists() {
+    let shop = Shop::open().await;
+    let buyer = shop.visitor().with_cart("TEA-01", 1).await;
+    let (form, other_tab) = (buyer.opens_checkout().await, buyer.opens_checkout().await);
+    let first = buyer.submits(&form).await;
+
+    assert_eq!(buyer.sees("/checkout").await.location(), first.location());
+    let second = buyer.submits(&other_tab).await;
+    assert_eq!(second.location(), first.location());
+
+    shop.expects(ONCE).await;
+}
+
+#[tokio::test]
+async fn two_tabs_with_one_cart_sent_at_once_are_one_purchase() {
+    let shop = Shop::open().await;
+    let buyer = shop.visitor().with_cart("TEA-01", 1).await;
+    let mut tabs = Vec::new();
+    for _ in 0..20 {
+        tabs.push(buyer.opens_checkout().await);
+    }
+
+    let answers = join_all(tabs.iter().map(|tab| buyer.submits(tab))).await;
+
+    let first = answers[0].location();
+    assert!(answers.iter().all(|answer| answer.location() == first));
+    shop.expects(ONCE).await;
+}
+
+#[tokio::test]
+async fn r09_the_loser_of_the_insert_reads_the_winners_row() {
+    let shop = Shop::open().await;
+    let buyer = shop.visitor().with_cart("TEA-01", 1).await;
+    let form = buyer.opens_checkout().await;
+    let purchase = purchase_of(&shop, &form).await;
+    // Request 1 has looked for the key, found none, and is held there. On SQLite nobody else can write then, so
+    // it is held before it looks.
+    let (release, released) = watch::channel(false);
+    let (arrive, mut arrived) = watch::channel(false);
+    let on_postgres = shop.database.is_postgres();
+    let probe = Probe::new(move |boundary| {
+        let here = match boundary {
+            Boundary::AfterStatement(sql) => on_postgres && sql.contains("union all"),
+            Boundary::BeforeBegin => !on_postgres,
+            _ => false,
+        };
+        let (arrive, mut released) = (arrive.clone(), released.clone());
+        async move {
+            if here {
+                arrive.send_replace(true);
+                released
+                    .wait_for(|released| *released)
+                    .await
+                    .expect("released");
+            }
+            Ok(())
+        }
+    });
+    let held = tokio::spawn({
+        let (till, purchase) = (probed(shop.app(), probe), purchase.clone());
+        async move { checkout::submit(&till, &purchase).await }
+    });
+    arrived
+        .wait_for(|arrived| *arrived)
+        .await
+        .expect("it arrives");
+
+    let winner = buyer.submits(&form).await;
+    release.send_replace(true);
+
+    let loser = held.await.expect("no panic").expect("no error");
+    let Submitted::Existing(found) = loser else {
+        panic!("the key was inserted twice")
+    };
+    assert!(winner.location().ends_with(&found.id.to_string()));
+    shop.expects(ONCE).await;
+}
+
+/// What the shop makes of a form, for tests that call the phases themselves.
+async fn purchase_of(shop: &Shop, form: &crate::world::Form) -> Purchase {
+    use boring_checkout::{
+        checkout::Buyer,
+        money::{Currency, Money},
+    };
+    let (visitor, cart) = shop
+        .db()
+        .query("select record from sessions")
+        .fetch_scalar::<sqlx::types::Json<serde_json::Value>>()
+        .await
+        .map(|record| {
+            let visitor = &record["data"]["visitor"];
+            let id = |name: &str| visitor[name].as_str().expect("an id").to_owned();
+            (id("id"), id("cart"))
+        })
+        .expect("one session");
+    let total = form.field("quoted_total").parse().expect("a number");
+    Purchase {
+        key: form.field("idempotency_key").parse().expect("a key"),
+        visitor: visitor.parse().expect("a visitor"),
+        cart: cart.parse().expect("a cart"),
+        quoted_total: Money::new(total, Currency::Eur),
+        quoted_cart: Some(form.field("quoted_cart").to_owned()),
+        buyer: Buyer {
+            email: form.field("email").to_owned(),
+            name: form.field("name").to_owned(),
+            address: form.field("address").to_owned(),
+            city: form.field("city").to_owned(),
+            postal_code: form.field("postal_code").to_owned(),
+            country: form.field("country").to_owned(),
+        },
+        payment_method: form.field("payment_method").parse().expect("a method"),
+        buy_again: false,
+    }
+}
+
+#[tokio::test]
+async fn r17_a_decline_ends_the_attempt_and_not_the_cart() {
+    let shop = Shop::open().await;
+    let buyer = shop.visitor().with_cart("TEA-01", 1).await;
+    let old = buyer.opens_checkout().await;
+    let declined = old.with("payment_method", "pm_card_chargeDeclinedInsufficientFunds");
+
+    let status = buyer.submits(&declined).await.location().to_owned();
+    let page = buyer.sees(&status).await;
+    assert!(
+        page.text("main").contains("insufficient funds"),
+        "{}",
+        page.text("main")
+    );
+    assert!(page.text("main").contains("not charged"));
+
+    // The key goes on answering "declined", to the same form and, as a refusal, to another card under it.
+    assert_eq!(buyer.submits(&declined).await.location(), status);
+    assert_eq!(buyer.submits(&old).await.status, 422);
+    shop.expects(NOTHING).await;
+
+    let fresh = buyer.sees("/checkout").await;
+    assert!(fresh.text("main").contains("insufficient funds"));
+    let fresh = fresh.form();
+    assert_eq!(
+        fresh.field("email"),
+        "buyer@example.com",
+        "what was typed is kept"
+    );
+    assert_ne!(fresh.field("idempotency_key"), old.field("idempotency_key"));
+    let paid = buyer
+        .submits(&fresh.with("payment_method", "pm_card_visa"))
+        .await;
+    assert_eq!(buyer.sees(paid.location()).await.heading(), "Paid");
+    assert_eq!(buyer.submits(&old).await.status, 422);
+    shop.expects(ONCE).await;
+}
+
+#[tokio::test]
+async fn r18_the_same_key_with_other_content_is_refused_and_changes_nothing() {
+    let shop = Shop::open().await;
+    let buyer = shop.visitor().with_cart("TEA-01", 1).await;
+    let form = buyer.opens_checkout().await;
+    let first = buyer.submits(&form).await.location().to_owned();
+
+    for (field, value) in [
+        ("quoted_total", "980"),
+        ("quoted_cart", "0"),
+        ("email", "other@example.com"),
+        ("payment_method", "pm_card_mastercard"),
+    ] {
+        let refused = buyer.submits(&form.with(field, value)).await;
+        assert_eq!(refused.status, 422, "{field}");
+    }
+    // White space and the case of the address are the same wish; so is another spelling of the name.
+    for (field, value) in [("email", " Buyer@Example.com "), ("name", "A  Buyer")] {
+        let same = buyer.submits(&form.with(field, value)).await;
+        assert_eq!(same.location(), first, "{field}");
+    }
+    shop.expects(ONCE).await;
+    let creates = shop.provider.calls("POST", "/v1/payment_intents").await;
+    assert_eq!(creates.len(), 1, "the provider heard of it once");
+}
+
+#[tokio::test]
+async fn r24_a_key_belongs_to_its_session() {
+    let shop = Shop::open().await;
+    let owner = shop.visitor().with_cart("TEA-01", 1).await;
+    let form = owner.opens_checkout().await;
+    shop.provider
+        .fault(serde_json::json!({"on": {"operation": "payment_intents.create"}, "fault": "delay", "delay_ms": 300}))
+        .await;
+    let bought = async { owner.submits(&form).await.location().to_owned() };
+
+    let without_cart = shop.visitor();
+    let with_cart = shop.visitor().with_cart("MUG-01", 1).await;
+    let own = with_cart.opens_checkout().await;
+    let stolen = own.with("idempotency_key", form.field("idempotency_key"));
+    let stolen_whole = async {
+        eventually("the key is taken", || async {
+            shop.count("select count(*) from checkouts").await == 1
+        })
+        .await;
+        vec![
+            without_cart.submits(&form).await,
+            with_cart.submits(&stolen).await,
+        ]
+    };
+    let (first, in_flight) = tokio::join!(bought, stolen_whole);
+    let afterwards = [
+        without_cart.submits(&form).await,
+        with_cart.submits(&stolen).await,
+    ];
+
+    for refused in in_flight.iter().chain(&afterwards) {
+        assert_eq!(refused.status, 422);
+        for secret in [first.as_str(), "buyer@example.com", "A Buyer", "€4.90"] {
+            assert!(!refused.html.contains(secret), "{secret}");
+        }
+    }
+    assert_eq!(
+        with_cart.submits(&own).await.status,
+        303,
+        "their own key is theirs"
+    );
+    shop.expects(Expected {
+        charges: 2,
+        orders: 2,
+        sold: 2,
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn r11_an_undecided_purchase_is_shown_before_another_cart_is_paid() {
+    let shop = Shop::open_with(&["--provider-timeout", "300ms", "--lease", "1s"]).await;
+    let buyer = shop.visitor().with_cart("TEA-01", 1).await;
+    shop.provider
+        .fault(serde_json::json!({"on": {"operation": "payment_intents.create"}, "fault": "drop_request", "times": 1000}))
+        .await;
+    let first = buyer.buys().await;
+    assert_eq!(
+        buyer.sees(&first).await.heading(),
+        "We are checking your payment"
+    );
+    buyer.adds("TEA-01", 1).await;
+
+    let page = buyer.sees("/checkout").await;
+    assert!(page.html.contains(&first), "the open purchase is linked");
+    let form = page.form().filled();
+    let refused = buyer.submits(&form).await;
+    assert_eq!(refused.status, 422);
+    assert!(refused.html.contains("buy_again"));
+
+    shop.provider.mends().await;
+    let second = buyer
+        .submits(&form.with("buy_again", "yes"))
+        .await
+        .location()
+        .to_owned();
+    assert_ne!(second, first);
+    assert_eq!(buyer.waits_at(&first).await, "Paid");
+    assert_eq!(buyer.waits_at(&second).await, "Paid");
+    shop.expects(Expected {
+        charges: 2,
+        orders: 2,
+        sold: 2,
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn r11_the_same_goods_again_soon_after_a_purchase_want_a_confirmation() {
+    let shop = Shop::open().await;
+    let buyer = shop.visitor().with_cart("TEA-01", 1).await;
+    let first = buyer.buys().await;
+    buyer.adds("TEA-01", 1).await;
+
+    let page = buyer.sees("/checkout").await;
+    assert!(page.html.contains(&first));
+    assert_eq!(buyer.submits(&page.form().filled()).await.status, 422);
+    shop.expects(ONCE).await;
+
+    // Other goods need no question.
+    buyer.adds("MUG-01", 1).await;
+    let page = buyer.sees("/checkout").await;
+    assert!(!page.html.contains(&first));
+    assert_eq!(buyer.submits(&page.form().filled()).await.status, 303);
+    shop.expects(Expected {
+        charges: 2,
+        orders: 2,
+        sold: 3,
+    })
+    .await;
+}

@@ -1,0 +1,194 @@
+//! A shop of its own for each test, with a provider of its own: real HTTP, a real database.
+//!
+//! The database is a SQLite file in a temporary folder or, when `TEST_DATABASE_URL` names a PostgreSQL server, a
+//! fresh schema there. The same stories run on both.
+
+mod database;
+mod page;
+mod process;
+mod provider;
+mod relay;
+mod visitor;
+
+use std::time::Duration;
+
+use boring_checkout::{
+    app::App,
+    audit::{self, Counts, Report},
+    config::Cli,
+    db::{Db, Probe},
+};
+use clap::Parser as _;
+
+pub use self::{
+    database::Database,
+    page::{Form, Page},
+    process::Process,
+    provider::Provider,
+    relay::Relay,
+    visitor::Visitor,
+};
+
+/// What `settles` and the like wait for at most. Nothing takes as long; a condition that never comes fails.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A shop, running in this process.
+pub struct Shop {
+    pub provider: Provider,
+    pub database: Database,
+    pub url: String,
+    running: boring_checkout::app::Shop,
+}
+
+impl Shop {
+    pub async fn open() -> Self {
+        Self::open_with(&[]).await
+    }
+
+    /// With flags of the command line.
+    pub async fn open_with(flags: &[&str]) -> Self {
+        Self::open_on(Database::fresh().await, flags).await
+    }
+
+    pub async fn open_on(database: Database, flags: &[&str]) -> Self {
+        let running = boring_checkout::app::Shop::start(&parse(&database, flags))
+            .await
+            .expect("the shop starts");
+        let simulator = running.simulator.as_ref().expect("a simulator beside it");
+        Self {
+            provider: Provider::at(&simulator.url()),
+            url: running.url(),
+            database,
+            running,
+        }
+    }
+
+    pub fn app(&self) -> &App {
+        &self.running.app
+    }
+
+    pub fn db(&self) -> &Db {
+        &self.app().till.db
+    }
+
+    /// Somebody with a cookie jar of their own.
+    pub fn visitor(&self) -> Visitor {
+        Visitor::at(&self.url)
+    }
+
+    /// Moves the shop's clock ahead, as far as webhooks allow (300 s altogether).
+    pub fn later(&self, seconds: u64) {
+        self.app().till.clock.advance(Duration::from_secs(seconds));
+    }
+
+    pub async fn stop(self) {
+        self.running.stop().await;
+    }
+
+    /// Waits until nothing is undecided and the shop has heard of every event.
+    pub async fn settles(&self) {
+        eventually("the shop settles", || async {
+            let pending: i64 = self
+                .count("select count(*) from checkouts where status = 'pending'")
+                .await;
+            let heard: i64 = self.count("select count(*) from processed_events").await;
+            pending == 0
+                && heard
+                    >= self.provider.ledger().await["events"]
+                        .as_i64()
+                        .expect("a number")
+        })
+        .await;
+    }
+
+    pub async fn count(&self, sql: &'static str) -> i64 {
+        self.db().query(sql).fetch_scalar().await.expect(sql)
+    }
+
+    pub async fn report(&self) -> Report {
+        let till = &self.app().till;
+        audit::audit(&till.db, &till.provider, till.clock.now())
+            .await
+            .expect("both ledgers can be read")
+    }
+
+    /// The end of every story: all invariants hold, and so much has happened.
+    pub async fn expects(&self, expected: Expected) {
+        self.settles().await;
+        let report = self.report().await;
+        assert!(report.ok, "{report}");
+        let Counts {
+            orders,
+            provider_succeeded,
+            ..
+        } = report.counts;
+        let sold = self
+            .count("select cast(coalesce(sum(stocked - stock), 0) as bigint) from products")
+            .await;
+        let found = Expected {
+            charges: provider_succeeded,
+            orders,
+            sold,
+        };
+        assert_eq!(found, expected, "{report}");
+    }
+}
+
+/// What a story came to.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Expected {
+    /// Succeeded payments at the provider.
+    pub charges: i64,
+    pub orders: i64,
+    /// Units that left the shelf for good.
+    pub sold: i64,
+}
+
+/// One of everything: the healthy end of a purchase of one unit.
+pub const ONCE: Expected = Expected {
+    charges: 1,
+    orders: 1,
+    sold: 1,
+};
+
+/// Nothing of anything.
+pub const NOTHING: Expected = Expected {
+    charges: 0,
+    orders: 0,
+    sold: 0,
+};
+
+/// The same shop's database, with every boundary reported to `probe`.
+pub fn probed(app: &App, probe: Probe) -> boring_checkout::checkout::Till {
+    boring_checkout::checkout::Till {
+        db: app.till.db.with_probe(probe),
+        ..app.till.clone()
+    }
+}
+
+/// Waits for a condition, never for a time.
+pub async fn eventually<F: Future<Output = bool>>(what: &str, condition: impl Fn() -> F) {
+    let deadline = tokio::time::Instant::now() + PATIENCE;
+    while !condition().await {
+        assert!(tokio::time::Instant::now() < deadline, "never: {what}");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+fn parse(database: &Database, flags: &[&str]) -> boring_checkout::config::ServeArgs {
+    let url = database.url();
+    let common = [
+        "boring-checkout",
+        "--listen",
+        "127.0.0.1:0",
+        "--provider-listen",
+        "127.0.0.1:0",
+        "--provider-database-url",
+        "sqlite::memory:",
+        "--database-url",
+        &url,
+    ];
+    Cli::try_parse_from(common.iter().chain(flags))
+        .expect("valid flags")
+        .serve
+}

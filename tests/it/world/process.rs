@@ -1,0 +1,83 @@
+//! The program itself, as a process that can be killed.
+
+use std::{
+    io::{BufRead as _, BufReader},
+    process::{Child, Command, Stdio},
+};
+
+use super::{Database, Provider, Visitor};
+
+/// A running `boring-checkout`.
+pub struct Process {
+    child: Child,
+    pub url: String,
+}
+
+impl Process {
+    /// Starts the shop on `database`, with a provider that runs elsewhere.
+    pub fn shop(database: &Database, provider: &Provider, flags: &[&str]) -> Self {
+        let url = database.url();
+        let common = [
+            "serve",
+            "--database-url",
+            &url,
+            "--provider-url",
+            &provider.url,
+        ];
+        Self::start(&common, "The Boring Shop is open at", "--listen", flags)
+    }
+
+    /// Starts the simulator alone.
+    pub fn provider(database_url: &str, flags: &[&str]) -> Self {
+        let common = ["provider", "--database-url", database_url];
+        Self::start(&common, "The payment provider is at", "--listen", flags)
+    }
+
+    fn start(common: &[&str], announces: &str, listen: &str, flags: &[&str]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_boring-checkout"));
+        command.args(common).args(flags).args(["--log", "warn"]);
+        if !flags.contains(&listen) {
+            command.args([listen, "127.0.0.1:0"]);
+        }
+        let mut child = command
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines();
+        let line = lines.next().expect("it says where it is").expect("text");
+        let url = line
+            .strip_prefix(announces)
+            .unwrap_or_else(|| panic!("unexpected: {line}"));
+        let url = url.trim().to_owned();
+        Self { child, url }
+    }
+
+    pub fn visitor(&self) -> Visitor {
+        Visitor::at(&self.url)
+    }
+
+    /// Where it listens, to start the next one in the same place.
+    pub fn address(&self) -> String {
+        self.url.trim_start_matches("http://").to_owned()
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// SIGKILL: nothing is finished, nothing is said.
+    pub fn kill(mut self) {
+        self.end();
+    }
+
+    fn end(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.end();
+    }
+}

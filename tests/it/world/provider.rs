@@ -1,0 +1,80 @@
+//! The simulator's controls.
+
+use reqwest::{Client, RequestBuilder};
+use serde_json::{Value, json};
+
+/// The key of every test.
+const KEY: &str = "sk_test_boring";
+
+/// The simulator's controls.
+pub struct Provider {
+    client: Client,
+    pub url: String,
+}
+
+impl Provider {
+    pub fn at(url: &str) -> Self {
+        let client = Client::builder()
+            .tls_certs_only([])
+            .build()
+            .expect("a client");
+        Self {
+            client,
+            url: url.to_owned(),
+        }
+    }
+
+    /// The next call of `operation` meets `fault`.
+    pub async fn next(&self, operation: &str, fault: &str) {
+        self.fault(json!({ "on": { "operation": operation }, "fault": fault }))
+            .await;
+    }
+
+    pub async fn fault(&self, fault: Value) {
+        self.control("faults", fault).await;
+    }
+
+    /// What is armed does not happen any more.
+    pub async fn mends(&self) {
+        let request = self.client.delete(format!("{}/_control/faults", self.url));
+        self.answer(request).await;
+    }
+
+    pub async fn control(&self, name: &str, body: Value) -> Value {
+        let request = self.client.post(format!("{}/_control/{name}", self.url));
+        let request = request
+            .header("content-type", "application/json")
+            .body(body.to_string());
+        self.answer(request).await
+    }
+
+    pub async fn ledger(&self) -> Value {
+        self.reads("/_control/ledger").await
+    }
+
+    /// The journal of calls of one operation's method and path, newest first.
+    pub async fn calls(&self, method: &str, path: &str) -> Vec<Value> {
+        let journal = self.reads("/_control/requests").await;
+        let all = journal["data"].as_array().expect("a list").clone();
+        all.into_iter()
+            .filter(|call| call["method"] == method && call["path"] == path)
+            .collect()
+    }
+
+    pub async fn reads(&self, path: &str) -> Value {
+        self.answer(self.client.get(format!("{}{path}", self.url)))
+            .await
+    }
+
+    async fn answer(&self, request: RequestBuilder) -> Value {
+        let response = request
+            .bearer_auth(KEY)
+            .send()
+            .await
+            .expect("the simulator answers");
+        let status = response.status();
+        let body = response.text().await.expect("a body");
+        assert!(status.is_success(), "{status}: {body}");
+        serde_json::from_str(&body).expect("JSON")
+    }
+}
