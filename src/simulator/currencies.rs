@@ -5,7 +5,7 @@
 
 use super::error::ApiError;
 
-/// Eight digits, as the PaymentIntent reference has it. (The currencies page allows twelve to most cards.)
+/// Eight digits, as the reference of payment intents has it. (The currencies page allows twelve to most cards.)
 const MAX_AMOUNT: i64 = 99_999_999;
 
 /// Minimum charge in minor units, and how the message states it.

@@ -75,7 +75,12 @@ pub(super) async fn list(call: &mut Call<'_>, mut params: Params) -> Result<Valu
         })
         .collect();
     let mut list = page.fetch(call.tx, "event", "/v1/events", &filters).await?;
-    for event in list["data"].as_array_mut().into_iter().flatten() {
+    for event in list
+        .get_mut("data")
+        .and_then(Value::as_array_mut)
+        .into_iter()
+        .flatten()
+    {
         show_pending_webhooks(call.tx, event).await?;
     }
     Ok(list)
@@ -102,17 +107,14 @@ pub(super) async fn record(
     write(call, kind, json!({ "object": object })).await
 }
 
-/// Records something that no request asked for: `request` names none.
+/// Records an update that no request asked for: `request` names none. `before` has the changed fields as they were.
 pub(super) async fn record_automatic(
     call: &mut Call<'_>,
     kind: &'static str,
     object: &Value,
-    before: Option<Value>,
+    before: Value,
 ) -> Result<(), ApiError> {
-    let mut data = json!({ "object": object });
-    if let Some(before) = before {
-        data["previous_attributes"] = before;
-    }
+    let data = json!({ "object": object, "previous_attributes": before });
     let cause = mem::take(&mut call.cause);
     let written = write(call, kind, data).await;
     call.cause = cause;
@@ -160,9 +162,9 @@ pub(super) async fn show_pending_webhooks(
     let pending: i64 = sqlx::query_scalar(
         "select count(*) from deliveries where event_id = $1 and state <> 'delivered'",
     )
-    .bind(event["id"].as_str())
+    .bind(event.get("id").and_then(Value::as_str))
     .fetch_one(tx)
     .await?;
-    event["pending_webhooks"] = json!(pending);
+    objects::set(event, "pending_webhooks", json!(pending));
     Ok(())
 }

@@ -30,7 +30,12 @@ pub(super) async fn apply(
         match path.strip_prefix("data.") {
             None => expand(tx, answer, path).await?,
             Some(field) => {
-                for object in answer["data"].as_array_mut().into_iter().flatten() {
+                for object in answer
+                    .get_mut("data")
+                    .and_then(Value::as_array_mut)
+                    .into_iter()
+                    .flatten()
+                {
                     expand(tx, object, field).await?;
                 }
             }
@@ -48,7 +53,7 @@ async fn expand(
         return Ok(());
     };
     if let Some(found) = objects::find_any(tx, id).await? {
-        object[field] = found;
+        objects::set(object, field, found);
     }
     Ok(())
 }

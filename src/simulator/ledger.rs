@@ -5,7 +5,7 @@
 use serde_json::{Map, Value, json};
 use sqlx::SqliteConnection;
 
-use super::payment_intents::Status;
+use super::{objects, payment_intents::Status};
 
 #[derive(Default, sqlx::FromRow)]
 struct Tally {
@@ -32,7 +32,7 @@ pub(super) async fn read(
             .iter()
             .find(|tally| tally.status == status.name())
             .map_or(0, |tally| tally.number);
-        shown[status.name()] = json!(number);
+        objects::set(&mut shown, status.name(), json!(number));
     }
     Ok(json!({ "payment_intents": shown, "refunds": summary(&refunds), "events": events }))
 }

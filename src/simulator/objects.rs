@@ -45,6 +45,13 @@ pub(super) async fn update(
     Ok(())
 }
 
+/// Sets a field of an object that has no type here.
+pub(super) fn set(object: &mut Value, field: &str, value: Value) {
+    if let Some(fields) = object.as_object_mut() {
+        fields.insert(field.to_owned(), value);
+    }
+}
+
 /// The object with this id, if it is of this kind.
 pub(super) async fn find(
     tx: &mut SqliteConnection,

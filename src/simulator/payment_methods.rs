@@ -21,6 +21,10 @@ pub(super) enum Behaviour {
 }
 
 /// A refusal by the bank, in the words of the API.
+#[expect(
+    clippy::struct_field_names,
+    reason = "`decline_code` is the API's word for it"
+)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Decline {
     pub(super) code: &'static str,

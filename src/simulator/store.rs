@@ -1,6 +1,6 @@
-//! The simulator's database: one SQLite file, or a database in memory.
+//! The simulator's database: one `SQLite` file, or a database in memory.
 //!
-//! SQLite has one writer at a time. All writes share a pool of *one* connection and queue for it, and each
+//! `SQLite` has one writer at a time. All writes share a pool of *one* connection and queue for it, and each
 //! takes the write lock when it begins: a transaction that reads first and locks later fails at once with
 //! "database is locked" when somebody wrote in between. Readers see the last commit and never wait.
 
@@ -33,7 +33,7 @@ pub enum StoreError {
     /// The schema could not be brought up to date: perhaps a newer version wrote the file.
     #[error("cannot migrate the database")]
     Migrate(#[from] sqlx::migrate::MigrateError),
-    /// The URL is wrong, or SQLite cannot open what it names.
+    /// The URL is wrong, or `SQLite` cannot open what it names.
     #[error(transparent)]
     Sqlx(#[from] sqlx::Error),
 }

@@ -18,6 +18,7 @@ use std::{
 };
 
 use axum::http::StatusCode;
+use serde::Serialize;
 use serde_json::Value;
 
 pub(super) use self::parse::{FaultSpec, from_header};
@@ -174,11 +175,21 @@ impl Faults {
 
 impl Armed {
     fn show(&self) -> Value {
-        let mut shown = serde_json::to_value(&self.spec).unwrap_or_default();
-        shown["id"] = self.id.into();
-        shown["seen"] = self.seen.into();
-        shown["struck"] = self.struck.into();
-        shown
+        #[derive(Serialize)]
+        struct Shown<'a> {
+            id: u64,
+            #[serde(flatten)]
+            spec: &'a FaultSpec,
+            seen: u32,
+            struck: u32,
+        }
+        let shown = Shown {
+            id: self.id,
+            spec: &self.spec,
+            seen: self.seen,
+            struck: self.struck,
+        };
+        serde_json::to_value(shown).unwrap_or_default()
     }
 }
 

@@ -102,7 +102,7 @@ pub(super) async fn succeed(
 ) -> Result<(), ApiError> {
     let captured = intent.capture_method != "manual";
     let charge = charges::succeed(call, intent, method, captured).await?;
-    intent.latest_charge = Some(charges::id_of(&charge));
+    intent.latest_charge = Some(charge.id.clone());
     if captured {
         intent.status = Status::Succeeded;
         intent.amount_received = intent.amount;
@@ -129,11 +129,11 @@ pub(super) async fn charge_and_decline(
     decline: &Decline,
 ) -> Result<ApiError, ApiError> {
     let charge = charges::fail(call, intent, method, decline).await?;
-    intent.latest_charge = Some(charge.clone());
+    intent.latest_charge = Some(charge.id.clone());
     fail(
         call,
         intent,
-        decline.error(method).with("charge", json!(charge)),
+        decline.error(method).with("charge", json!(charge.id)),
     )
     .await
 }

@@ -190,11 +190,11 @@ pub(super) async fn write_down(
 }
 
 #[derive(sqlx::FromRow)]
-struct Attempt {
+struct Line {
     event_id: String,
     kind: String,
     url: String,
-    attempt: i64,
+    number: i64,
     at: i64,
     status: Option<i64>,
     error: Option<String>,
@@ -203,8 +203,8 @@ struct Attempt {
 
 /// Every attempt, newest first, as `/_control/deliveries` shows them.
 pub(in crate::simulator) async fn journal(tx: &mut SqliteConnection) -> sqlx::Result<Vec<Value>> {
-    let attempts: Vec<Attempt> = sqlx::query_as(
-        "select a.event_id, o.body ->> '$.type' as kind, a.url, a.attempt, a.at, a.status, a.error, a.next_attempt_at
+    let lines: Vec<Line> = sqlx::query_as(
+        "select a.event_id, o.body ->> '$.type' as kind, a.url, a.attempt as number, a.at, a.status, a.error, a.next_attempt_at
          from delivery_attempts a join objects o on o.id = a.event_id
          order by a.id desc
          limit $1",
@@ -212,18 +212,18 @@ pub(in crate::simulator) async fn journal(tx: &mut SqliteConnection) -> sqlx::Re
     .bind(JOURNAL_LIMIT)
     .fetch_all(tx)
     .await?;
-    Ok(attempts
+    Ok(lines
         .into_iter()
-        .map(|attempt| {
+        .map(|line| {
             json!({
-                "event": attempt.event_id,
-                "type": attempt.kind,
-                "url": attempt.url,
-                "attempt": attempt.attempt,
-                "at": clock::rfc3339(attempt.at),
-                "status": attempt.status,
-                "error": attempt.error,
-                "next_attempt_at": attempt.next_attempt_at.and_then(clock::rfc3339)
+                "event": line.event_id,
+                "type": line.kind,
+                "url": line.url,
+                "attempt": line.number,
+                "at": clock::rfc3339(line.at),
+                "status": line.status,
+                "error": line.error,
+                "next_attempt_at": line.next_attempt_at.and_then(clock::rfc3339)
             })
         })
         .collect())

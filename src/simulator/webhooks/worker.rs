@@ -22,7 +22,7 @@ const MAX_IN_FLIGHT: usize = 16;
 const BATCH: i64 = 32;
 
 /// Nobody has to wake the worker for it to look again.
-const MAX_NAP: Duration = Duration::from_secs(60);
+const MAX_NAP: Duration = Duration::from_mins(1);
 
 /// How long the attempts under way may go on once the simulator stops. Those cut short are repeated later.
 const LAST_WORDS: Duration = Duration::from_secs(1);
