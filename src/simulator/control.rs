@@ -54,22 +54,9 @@ async fn check_key(
     State(shared): State<Arc<Shared>>,
     request: Request,
     next: Next,
-) -> Response<Body> {
-    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-    let response = match shared.key.check(request.headers()) {
-        // In a task of its own, as every other request: nobody who hangs up stops a transaction.
-        Ok(()) => shared
-            .tasks
-            .spawn(next.run(request))
-            .await
-            .unwrap_or_else(|panicked| {
-                tracing::error!(error = %panicked, "a request panicked");
-                ApiError::api(StatusCode::INTERNAL_SERVER_ERROR).into_response()
-            }),
-        Err(refusal) => refusal.into_response(),
-    };
-    tracing::info!(%method, path, status = response.status().as_u16(), "control");
-    response
+) -> Result<Response<Body>, ApiError> {
+    shared.key.check(request.headers())?;
+    Ok(next.run(request).await)
 }
 
 async fn show_ledger(

@@ -49,7 +49,7 @@ mod webhooks;
 
 use std::{fmt, net::SocketAddr, sync::Arc, time::Duration};
 
-use axum::{Router, routing::any};
+use axum::{Router, middleware, routing::any};
 use tokio::{net::TcpListener, sync::Notify};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -218,12 +218,18 @@ impl Drop for Simulator {
 }
 
 fn router(shared: &Arc<Shared>) -> Router {
-    Router::new()
-        .route("/v1", any(api::serve))
-        .route("/v1/{*path}", any(api::serve))
+    let beside_the_api = Router::new()
         .nest("/_control", control::router(shared))
         .merge(three_d_secure::router())
         .fallback(control::unknown)
+        .layer(middleware::from_fn_with_state(
+            Arc::clone(shared),
+            server::in_a_task,
+        ));
+    Router::new()
+        .route("/v1", any(api::serve))
+        .route("/v1/{*path}", any(api::serve))
+        .merge(beside_the_api)
         .with_state(Arc::clone(shared))
 }
 

@@ -4,15 +4,22 @@
 //! single byte of it, and hyper does that when the service returns an error. So a handler that wants to hang up
 //! returns [`drop_connection`], and the loop here turns its mark into such an error.
 
-use std::{convert::Infallible, fmt, sync::Arc};
+use std::{convert::Infallible, fmt, sync::Arc, time::Duration};
 
-use axum::{Router, body::Body, http::Response};
+use axum::{
+    Router,
+    body::Body,
+    extract::{Request, State},
+    http::{Response, StatusCode},
+    middleware::Next,
+    response::IntoResponse,
+};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tower::ServiceExt;
 
-use super::Shared;
+use super::{Shared, error::ApiError};
 
 /// Marks a response that must never be sent.
 #[derive(Clone, Copy, Debug)]
@@ -53,10 +60,28 @@ pub(super) async fn accept(listener: TcpListener, router: Router, shared: Arc<Sh
             Err(error) => {
                 // Out of file descriptors, most likely: some will be free again in a moment.
                 tracing::warn!(%error, "cannot accept a connection");
-                tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+                tokio::time::sleep(Duration::from_millis(50)).await;
             }
         }
     }
+}
+
+/// Runs a request in a task of its own, so that a client who hangs up stops no transaction half-way.
+///
+/// For everything but the API, which sees to that itself. One line of the log says what became of it.
+pub(super) async fn in_a_task(
+    State(shared): State<Arc<Shared>>,
+    request: Request,
+    next: Next,
+) -> Response<Body> {
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let work = shared.tasks.spawn(next.run(request));
+    let response = work.await.unwrap_or_else(|panicked| {
+        tracing::error!(error = %panicked, "a request panicked");
+        ApiError::api(StatusCode::INTERNAL_SERVER_ERROR).into_response()
+    });
+    tracing::info!(%method, path, status = response.status().as_u16(), "request");
+    response
 }
 
 /// Serves one connection to its end.

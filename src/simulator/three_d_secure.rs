@@ -8,7 +8,6 @@ use std::sync::Arc;
 use axum::{
     Form, Router,
     extract::{Path, State},
-    http::StatusCode,
     response::{Html, IntoResponse, Redirect, Response},
     routing::get,
 };
@@ -74,13 +73,7 @@ async fn conclude(
         Button::Approve => Verdict::Approved,
         Button::Refuse => Verdict::Refused,
     };
-    let task = shared
-        .tasks
-        .spawn(conclude_intent(Arc::clone(&shared), id, verdict));
-    // Even a panic has an answer; the transaction was rolled back then.
-    let (intent, back) = task
-        .await
-        .map_err(|_| ApiError::api(StatusCode::INTERNAL_SERVER_ERROR))??;
+    let (intent, back) = conclude_intent(&shared, &id, verdict).await?;
     Ok(match back.and_then(|url| way_back(&url, &intent)) {
         Some(url) => Redirect::to(&url).into_response(),
         None => page("Thank you. You can close this page.", "").into_response(),
@@ -89,8 +82,8 @@ async fn conclude(
 
 /// The concluded intent, and where its customer came from.
 async fn conclude_intent(
-    shared: Arc<Shared>,
-    id: String,
+    shared: &Shared,
+    id: &str,
     verdict: Verdict,
 ) -> Result<(PaymentIntent, Option<String>), ApiError> {
     let mut tx = shared.store.begin().await?;
@@ -100,8 +93,8 @@ async fn conclude_intent(
         cause: Cause::default(),
         base_url: &shared.base_url,
     };
-    let before = payment_intents::find(&mut call, &id).await?;
-    let intent = payment_intents::authenticate(&mut call, &id, verdict).await?;
+    let before = payment_intents::find(&mut call, id).await?;
+    let intent = payment_intents::authenticate(&mut call, id, verdict).await?;
     tx.commit().await?;
     shared.wake.notify_one();
     let back = before.next_action.and_then(|action| {

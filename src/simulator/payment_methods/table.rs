@@ -1,16 +1,8 @@
-//! Test payment methods: a name decides what becomes of the payment.
-//!
-//! `pm_card_visa` and its like are aliases. Each use makes a fresh payment method with an id of its own
-//! (`pm_1…`), which remembers the alias and so behaves the same when it is used again. A name that is not in
-//! the table below is unknown: the simulator never invents a success.
-
-use serde_json::{Value, json};
-
-use super::{call::Call, error::ApiError, ids, objects};
+//! The test cards: what each is called, and what becomes of a payment with it.
 
 /// What the issuing bank will say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Behaviour {
+pub(in crate::simulator) enum Behaviour {
     Pays,
     Declines(Decline),
     /// The customer must authenticate (3-D Secure) first. `off_session_passes`: unless they are not there.
@@ -26,34 +18,33 @@ pub(super) enum Behaviour {
     reason = "`decline_code` is the API's word for it"
 )]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Decline {
-    pub(super) code: &'static str,
-    pub(super) decline_code: &'static str,
-    pub(super) message: &'static str,
-    pub(super) param: Option<&'static str>,
-    pub(super) advice_code: Option<&'static str>,
+pub(in crate::simulator) struct Decline {
+    pub(in crate::simulator) code: &'static str,
+    pub(in crate::simulator) decline_code: &'static str,
+    pub(in crate::simulator) message: &'static str,
+    pub(in crate::simulator) param: Option<&'static str>,
+    pub(in crate::simulator) advice_code: Option<&'static str>,
 }
 
 #[derive(Debug)]
-pub(super) struct TestMethod {
-    pub(super) alias: &'static str,
-    pub(super) card: Card,
-    pub(super) behaviour: Behaviour,
+pub(in crate::simulator) struct TestMethod {
+    pub(in crate::simulator) alias: &'static str,
+    pub(in crate::simulator) card: Card,
+    pub(in crate::simulator) behaviour: Behaviour,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Card {
-    pub(super) brand: &'static str,
-    pub(super) last4: &'static str,
-    pub(super) funding: &'static str,
+pub(in crate::simulator) struct Card {
+    pub(in crate::simulator) brand: &'static str,
+    pub(in crate::simulator) last4: &'static str,
+    pub(in crate::simulator) funding: &'static str,
 }
 
-/// A payment method that exists, and how it behaves.
-#[derive(Debug)]
-pub(super) struct PaymentMethod {
-    pub(super) id: String,
-    pub(super) object: Value,
-    pub(super) test: &'static TestMethod,
+impl Card {
+    /// The same for every payment method of the same card.
+    pub(in crate::simulator) fn fingerprint(&self) -> String {
+        format!("boring{}{}", self.brand, self.last4)
+    }
 }
 
 const DECLINED: &str = "Your card was declined.";
@@ -121,7 +112,7 @@ const VELOCITY: Decline = Decline {
 };
 
 /// The bank wants the customer, and the customer is not there.
-pub(super) const AUTHENTICATION_REQUIRED: Decline = Decline {
+pub(in crate::simulator) const AUTHENTICATION_REQUIRED: Decline = Decline {
     code: "authentication_required",
     decline_code: "authentication_required",
     message: "Your card was declined. This transaction requires authentication.",
@@ -130,7 +121,7 @@ pub(super) const AUTHENTICATION_REQUIRED: Decline = Decline {
 };
 
 /// The caller asked not to be bothered with authentication (`error_on_requires_action`).
-pub(super) const AUTHENTICATION_NOT_HANDLED: Decline = Decline {
+pub(in crate::simulator) const AUTHENTICATION_NOT_HANDLED: Decline = Decline {
     decline_code: "authentication_not_handled",
     ..AUTHENTICATION_REQUIRED
 };
@@ -143,7 +134,7 @@ const AUTHENTICATES: Behaviour = Behaviour::Authenticates {
 const VISA: Card = card("visa", "4242", "credit");
 
 /// Every method the simulator knows.
-const TEST_METHODS: &[TestMethod] = &[
+pub(super) const TEST_METHODS: &[TestMethod] = &[
     pays("pm_card_visa", VISA),
     pays("pm_card_visa_debit", card("visa", "5556", "debit")),
     pays("pm_card_mastercard", card("mastercard", "4444", "credit")),
@@ -264,87 +255,5 @@ const fn authenticates(
         alias,
         card: card("visa", last4, "credit"),
         behaviour,
-    }
-}
-
-/// The payment method a request names: a fresh one for an alias, or one made earlier.
-pub(super) async fn resolve(call: &mut Call<'_>, name: &str) -> Result<PaymentMethod, ApiError> {
-    if let Some(test) = TEST_METHODS.iter().find(|test| test.alias == name) {
-        return create(call, test).await;
-    }
-    let unknown = || ApiError::missing("PaymentMethod", name, "payment_method");
-    let alias: Option<String> = sqlx::query_scalar(
-        "select alias from objects where id = $1 and kind = 'payment_method' and alias is not null",
-    )
-    .bind(name)
-    .fetch_optional(&mut *call.tx)
-    .await?;
-    let test = TEST_METHODS
-        .iter()
-        .find(|test| Some(test.alias) == alias.as_deref())
-        .ok_or_else(unknown)?;
-    let object = objects::find(call.tx, "payment_method", name)
-        .await?
-        .ok_or_else(unknown)?;
-    Ok(PaymentMethod {
-        id: name.to_owned(),
-        object,
-        test,
-    })
-}
-
-async fn create(call: &mut Call<'_>, test: &'static TestMethod) -> Result<PaymentMethod, ApiError> {
-    let id = ids::payment_method_id();
-    let object = json!({
-        "id": id,
-        "object": "payment_method",
-        "allow_redisplay": "unspecified",
-        "billing_details": billing_details(),
-        "card": {
-            "brand": test.card.brand,
-            "checks": { "address_line1_check": null, "address_postal_code_check": null, "cvc_check": null },
-            "country": "US",
-            "display_brand": test.card.brand,
-            "exp_month": EXP_MONTH,
-            "exp_year": EXP_YEAR,
-            "fingerprint": test.card.fingerprint(),
-            "funding": test.card.funding,
-            "generated_from": null,
-            "last4": test.card.last4,
-            "networks": { "available": [test.card.brand], "preferred": null },
-            "regulated_status": "unregulated",
-            "three_d_secure_usage": { "supported": true },
-            "wallet": null
-        },
-        "created": call.now,
-        "customer": null,
-        "customer_account": null,
-        "livemode": false,
-        "metadata": {},
-        "type": "card"
-    });
-    objects::insert_with_alias(call.tx, &object, Some(test.alias)).await?;
-    Ok(PaymentMethod { id, object, test })
-}
-
-/// Every test card is good until the end of 2040.
-pub(super) const EXP_MONTH: u8 = 12;
-pub(super) const EXP_YEAR: u16 = 2040;
-
-/// Nobody is asked for an address, so nothing is known.
-pub(super) fn billing_details() -> Value {
-    json!({
-        "address": { "city": null, "country": null, "line1": null, "line2": null, "postal_code": null, "state": null },
-        "email": null,
-        "name": null,
-        "phone": null,
-        "tax_id": null
-    })
-}
-
-impl Card {
-    /// The same for every payment method of the same card.
-    pub(super) fn fingerprint(&self) -> String {
-        format!("boring{}{}", self.brand, self.last4)
     }
 }
