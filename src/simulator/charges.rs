@@ -1,0 +1,238 @@
+//! Charges: one attempt to take money, successful or not.
+//!
+//! A charge is a copy point. It takes the intent's metadata and description as they are when it is made, and
+//! later changes to the intent do not reach it.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::{
+    call::Call,
+    error::ApiError,
+    events, ids,
+    lists::{Filter, Page},
+    objects,
+    params::Params,
+    payment_intents::PaymentIntent,
+    payment_methods::{self, Card, Decline, PaymentMethod},
+};
+
+/// The part of a charge that changes. Everything else the API shows is in `rest`, carried along unread.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Charge {
+    pub(super) id: String,
+    pub(super) amount: i64,
+    pub(super) amount_captured: i64,
+    pub(super) amount_refunded: i64,
+    balance_transaction: Option<String>,
+    pub(super) captured: bool,
+    failure_code: Option<String>,
+    failure_message: Option<String>,
+    outcome: Value,
+    paid: bool,
+    receipt_url: Option<String>,
+    /// True only when all of it was given back.
+    pub(super) refunded: bool,
+    pub(super) status: Status,
+    #[serde(flatten)]
+    rest: Map<String, Value>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Status {
+    Pending,
+    Succeeded,
+    Failed,
+}
+
+/// `GET /v1/charges/{id}`
+pub(super) async fn retrieve(
+    call: &mut Call<'_>,
+    id: &str,
+    params: Params,
+) -> Result<Value, ApiError> {
+    params.finish()?;
+    objects::find(call.tx, "charge", id).await?.ok_or_else(|| {
+        ApiError::missing("charge", id, "id").status(axum::http::StatusCode::NOT_FOUND)
+    })
+}
+
+/// `GET /v1/charges`
+pub(super) async fn list(call: &mut Call<'_>, mut params: Params) -> Result<Value, ApiError> {
+    let page = Page::parse(&mut params)?;
+    let mut filters = Vec::new();
+    for field in ["customer", "payment_intent"] {
+        filters.extend(params.text(field)?.map(|value| Filter {
+            field,
+            values: vec![value],
+        }));
+    }
+    params.finish()?;
+    page.fetch(call.tx, "charge", "/v1/charges", &filters).await
+}
+
+/// The bank pays. With `captured` false it only promises to.
+pub(super) async fn succeed(
+    call: &mut Call<'_>,
+    intent: &PaymentIntent,
+    method: &PaymentMethod,
+    captured: bool,
+) -> Result<Charge, ApiError> {
+    let mut charge = Charge::pending(call, intent, method)?;
+    charge.status = Status::Succeeded;
+    charge.paid = true;
+    charge.captured = captured;
+    charge.amount_captured = if captured { intent.amount } else { 0 };
+    charge.receipt_url = Some(format!("https://pay.stripe.com/receipts/{}", intent.id));
+    charge.outcome = json!({
+        "advice_code": null,
+        "network_advice_code": null,
+        "network_decline_code": null,
+        "network_status": "approved_by_network",
+        "reason": null,
+        "risk_level": "normal",
+        "risk_score": 20,
+        "seller_message": "Payment complete.",
+        "type": "authorized"
+    });
+    // With asynchronous capture the money is counted a moment later: see `settle`.
+    if captured && intent.capture_method == "automatic" {
+        charge.balance_transaction = Some(ids::object_id("txn"));
+    }
+    charge.insert(call, "charge.succeeded").await?;
+    Ok(charge)
+}
+
+/// The bank refuses.
+pub(super) async fn fail(
+    call: &mut Call<'_>,
+    intent: &PaymentIntent,
+    method: &PaymentMethod,
+    decline: &Decline,
+) -> Result<Charge, ApiError> {
+    let mut charge = Charge::pending(call, intent, method)?;
+    charge.status = Status::Failed;
+    charge.failure_code = Some(decline.code.to_owned());
+    charge.failure_message = Some(decline.message.to_owned());
+    charge.outcome = json!({
+        "advice_code": decline.advice_code,
+        "network_advice_code": null,
+        "network_decline_code": null,
+        "network_status": "declined_by_network",
+        "reason": decline.decline_code,
+        "risk_level": "normal",
+        "risk_score": 20,
+        "seller_message": "The bank did not return any further details with this decline.",
+        "type": "issuer_declined"
+    });
+    charge.insert(call, "charge.failed").await?;
+    Ok(charge)
+}
+
+/// Asynchronous capture comes to its end: the balance transaction appears and `charge.updated` tells of it.
+///
+/// At Stripe this happens a second or three later; here it is the last event of the same call.
+pub(super) async fn settle(call: &mut Call<'_>, mut charge: Charge) -> Result<(), ApiError> {
+    charge.balance_transaction = Some(ids::object_id("txn"));
+    let shown = charge.save(call).await?;
+    let before = json!({ "balance_transaction": null });
+    events::record_automatic(call, "charge.updated", &shown, before).await
+}
+
+/// An authorization is given back. The money was never taken, yet the API shows the charge as refunded.
+pub(super) async fn release(call: &mut Call<'_>, id: &str) -> Result<(), ApiError> {
+    let Some(charge) = objects::find(call.tx, "charge", id).await? else {
+        return Ok(());
+    };
+    let mut charge: Charge = serde_json::from_value(charge)?;
+    charge.amount_refunded = charge.amount;
+    charge.refunded = true;
+    let shown = charge.save(call).await?;
+    events::record(call, "charge.refunded", &shown).await
+}
+
+impl Charge {
+    async fn insert(&self, call: &mut Call<'_>, event: &'static str) -> Result<(), ApiError> {
+        let shown = serde_json::to_value(self)?;
+        objects::insert(call.tx, &shown).await?;
+        events::record(call, event, &shown).await
+    }
+
+    async fn save(&self, call: &mut Call<'_>) -> Result<Value, ApiError> {
+        let shown = serde_json::to_value(self)?;
+        objects::update(call.tx, &self.id, &shown).await?;
+        Ok(shown)
+    }
+
+    /// Everything a charge has before anybody knows how it ends.
+    fn pending(
+        call: &Call<'_>,
+        intent: &PaymentIntent,
+        method: &PaymentMethod,
+    ) -> Result<Self, serde_json::Error> {
+        serde_json::from_value(json!({
+            "id": ids::object_id("ch"),
+            "object": "charge",
+            "amount": intent.amount,
+            "amount_captured": 0,
+            "amount_refunded": 0,
+            "application": null,
+            "application_fee": null,
+            "application_fee_amount": null,
+            "balance_transaction": null,
+            "billing_details": payment_methods::billing_details(),
+            "calculated_statement_descriptor": "BORING CHECKOUT",
+            "captured": false,
+            "created": call.now,
+            "currency": intent.currency,
+            "customer": intent.customer,
+            "description": intent.description,
+            "disputed": false,
+            "failure_balance_transaction": null,
+            "failure_code": null,
+            "failure_message": null,
+            "fraud_details": {},
+            "livemode": false,
+            "metadata": intent.metadata,
+            "on_behalf_of": null,
+            "outcome": null,
+            "paid": false,
+            "payment_intent": intent.id,
+            "payment_method": method.id,
+            "payment_method_details": { "card": card_details(&method.test.card, intent.amount), "type": "card" },
+            "receipt_email": intent.receipt_email,
+            "receipt_number": null,
+            "receipt_url": null,
+            "refunded": false,
+            "review": null,
+            "shipping": intent.shipping,
+            "source_transfer": null,
+            "statement_descriptor": null,
+            "statement_descriptor_suffix": null,
+            "status": "pending",
+            "transfer_data": null,
+            "transfer_group": null
+        }))
+    }
+}
+
+fn card_details(card: &Card, amount: i64) -> Value {
+    json!({
+        "amount_authorized": amount,
+        "authorization_code": null,
+        "brand": card.brand,
+        "checks": { "address_line1_check": null, "address_postal_code_check": null, "cvc_check": null },
+        "country": "US",
+        "exp_month": payment_methods::EXP_MONTH,
+        "exp_year": payment_methods::EXP_YEAR,
+        "fingerprint": card.fingerprint(),
+        "funding": card.funding,
+        "installments": null,
+        "last4": card.last4,
+        "mandate": null,
+        "network": card.brand,
+        "three_d_secure": null,
+        "wallet": null
+    })
+}

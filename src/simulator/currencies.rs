@@ -1,0 +1,147 @@
+//! What may be charged: currencies, minimum and maximum amounts.
+//!
+//! Amounts are minor units of the currency. The minimum applies to the settlement currency, so only the
+//! currencies an account settles in have one here; the others start at one unit.
+
+use super::error::ApiError;
+
+/// Eight digits, as the reference of payment intents has it. (The currencies page allows twelve to most cards.)
+const MAX_AMOUNT: i64 = 99_999_999;
+
+/// Minimum charge in minor units, and how the message states it.
+const MINIMUMS: &[(&str, i64, &str)] = &[
+    ("aed", 200, "2.00 د.إ"),
+    ("aud", 50, "$0.50 aud"),
+    ("brl", 50, "R$0.50 brl"),
+    ("cad", 50, "$0.50 cad"),
+    ("chf", 50, "0.50 Fr"),
+    ("czk", 1500, "15.00 Kč"),
+    ("dkk", 250, "2.50 kr. dkk"),
+    ("eur", 50, "€0.50 eur"),
+    ("gbp", 30, "£0.30 gbp"),
+    ("hkd", 400, "$4.00 hkd"),
+    ("huf", 17_500, "175.00 Ft"),
+    ("inr", 50, "₹0.50 inr"),
+    ("jpy", 50, "¥50 jpy"),
+    ("krw", 50, "₩50 krw"),
+    ("mxn", 1000, "$10.00 mxn"),
+    ("myr", 200, "RM2.00 myr"),
+    ("nok", 300, "3.00 kr. nok"),
+    ("nzd", 50, "$0.50 nzd"),
+    ("pln", 200, "2.00 zł"),
+    ("ron", 200, "lei2.00"),
+    ("sek", 300, "3.00 kr. sek"),
+    ("sgd", 50, "$0.50 sgd"),
+    ("thb", 1000, "฿10.00"),
+    ("usd", 50, "$0.50 usd"),
+];
+
+/// Every other presentment currency.
+const OTHERS: &str = "afn all amd ang aoa ars awg azn bam bbd bdt bgn bhd bif bmd bnd bob bsd bwp byn bzd cdf clp \
+                      cny cop crc cve djf dop dzd egp etb fjd fkp gel gip gmd gnf gtq gyd hnl htg idr ils isk jmd \
+                      jod kes kgs khr kmf kwd kyd kzt lak lbp lkr lrd lsl mad mdl mga mkd mmk mnt mop mur mvr mwk \
+                      mzn nad ngn nio npr omr pab pen pgk php pkr pyg qar rsd rub rwf sar sbd scr shp sle sos srd \
+                      std szl tjs tnd top try ttd twd tzs uah ugx uyu uzs vnd vuv wst xaf xcd xof xpf yer zar zmw";
+
+/// Thousandths, of which the last digit must be 0.
+const THREE_DECIMAL: &[&str] = &["bhd", "jod", "kwd", "omr", "tnd"];
+
+/// Written with two decimals although there are no cents: the last two digits must be 00.
+const WHOLE_IN_HUNDREDTHS: &[&str] = &["isk", "ugx"];
+
+/// Lower case is how the API shows a currency; upper case is accepted.
+pub(super) fn parse_currency(text: &str) -> Result<String, ApiError> {
+    let currency = text.to_ascii_lowercase();
+    if is_supported(&currency) {
+        return Ok(currency);
+    }
+    let mut all: Vec<&str> = MINIMUMS
+        .iter()
+        .map(|(code, ..)| *code)
+        .chain(OTHERS.split_ascii_whitespace())
+        .collect();
+    all.sort_unstable();
+    let shown: String = currency.chars().take(20).collect();
+    let message = format!(
+        "Invalid currency: {shown}. Stripe currently supports these currencies: {}",
+        all.join(", ")
+    );
+    Err(ApiError::invalid(message).param("currency"))
+}
+
+/// Refuses an amount that no card can be charged in `currency`.
+pub(super) fn check_amount(amount: i64, currency: &str) -> Result<(), ApiError> {
+    if amount < 1 {
+        let message = "This value must be greater than or equal to 1.";
+        return Err(ApiError::invalid(message)
+            .code("parameter_invalid_integer")
+            .param("amount"));
+    }
+    if amount > MAX_AMOUNT {
+        let message =
+            format!("Amount must be no more than {MAX_AMOUNT} in the currency's smallest unit.");
+        return Err(ApiError::invalid(message)
+            .code("amount_too_large")
+            .param("amount"));
+    }
+    if let Some((_, minimum, shown)) = MINIMUMS.iter().find(|(code, ..)| *code == currency)
+        && amount < *minimum
+    {
+        let message = format!("Amount must be at least {shown}");
+        return Err(ApiError::invalid(message)
+            .code("amount_too_small")
+            .param("amount"));
+    }
+    let step = granularity(currency);
+    if amount % step != 0 {
+        let message = format!("Invalid amount: amounts in {currency} must be divisible by {step}.");
+        return Err(ApiError::invalid(message).param("amount"));
+    }
+    Ok(())
+}
+
+fn is_supported(currency: &str) -> bool {
+    MINIMUMS.iter().any(|(code, ..)| *code == currency)
+        || OTHERS.split_ascii_whitespace().any(|code| code == currency)
+}
+
+/// The smallest step between two amounts.
+fn granularity(currency: &str) -> i64 {
+    if THREE_DECIMAL.contains(&currency) {
+        10
+    } else if WHOLE_IN_HUNDREDTHS.contains(&currency) {
+        100
+    } else {
+        1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{check_amount, parse_currency};
+
+    #[test]
+    fn amounts_are_refused_one_beyond_each_limit() {
+        assert!(check_amount(49, "usd").is_err());
+        assert!(check_amount(50, "usd").is_ok());
+        assert!(check_amount(99_999_999, "usd").is_ok());
+        assert!(check_amount(100_000_000, "usd").is_err());
+        assert!(check_amount(0, "vnd").is_err());
+        assert!(check_amount(1, "vnd").is_ok());
+    }
+
+    #[test]
+    fn some_currencies_have_no_smallest_coin() {
+        assert!(check_amount(1230, "kwd").is_ok());
+        assert!(check_amount(1235, "kwd").is_err());
+        assert!(check_amount(500, "isk").is_ok());
+        assert!(check_amount(550, "isk").is_err());
+    }
+
+    #[test]
+    fn currencies_are_shown_in_lower_case() {
+        assert_eq!(parse_currency("USD").unwrap(), "usd");
+        assert!(parse_currency("xyz").is_err());
+        assert!(parse_currency("usd eur").is_err());
+    }
+}

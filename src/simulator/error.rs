@@ -1,0 +1,146 @@
+//! Refusals in Stripe's envelope: `{"error": {"type": …, "message": …}}`.
+//!
+//! Besides its body, every error says whether the request *executed*. That is the line idempotency is drawn at:
+//! an executed request changed something, or was judged by the state of things, so its answer is committed and
+//! replayed; one that was refused at the door leaves no trace, and its key is as good as new.
+
+use axum::http::StatusCode;
+use serde_json::{Map, Value, json};
+
+#[derive(Debug)]
+pub(super) struct ApiError {
+    pub(super) status: StatusCode,
+    /// The transaction commits and the answer is stored for the idempotency key.
+    pub(super) executed: bool,
+    /// For `Stripe-Should-Retry`: `None` lets the client decide by the status.
+    pub(super) should_retry: Option<bool>,
+    /// What broke inside, for the log. The client never sees it.
+    pub(super) cause: Option<Box<dyn std::error::Error + Send + Sync>>,
+    /// Absent fields are left out, never null.
+    fields: Map<String, Value>,
+}
+
+impl ApiError {
+    /// 400 `invalid_request_error`, to be refined.
+    pub(super) fn invalid(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "invalid_request_error", message)
+    }
+
+    /// 401. Says whether a key was missing or wrong; a wrong one is shown masked.
+    pub(super) fn unauthorized(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNAUTHORIZED, "invalid_request_error", message)
+    }
+
+    /// 402 `card_error`: the parameters were fine, the card was not. Always the result of an execution.
+    pub(super) fn card(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::PAYMENT_REQUIRED, "card_error", message).executed()
+    }
+
+    /// An object named by `param` does not exist: 400 here, 404 (see [`ApiError::status`]) when it is in the path.
+    pub(super) fn missing(kind: &str, id: &str, param: &str) -> Self {
+        Self::invalid(format!("No such {kind}: '{id}'"))
+            .code("resource_missing")
+            .param(param)
+    }
+
+    /// 404 for a URL that names nothing.
+    pub(super) fn unrecognized_url(method: &str, path: &str) -> Self {
+        Self::invalid(format!("Unrecognized request URL ({method}: {path})."))
+            .status(StatusCode::NOT_FOUND)
+    }
+
+    /// 400 `idempotency_error`: a key was used again for something else.
+    pub(super) fn idempotency(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "idempotency_error", message)
+    }
+
+    /// 5xx `api_error`, with nothing but a message, as Stripe's own.
+    pub(super) fn api(status: StatusCode) -> Self {
+        Self::new(
+            status,
+            "api_error",
+            "An unknown error occurred. The outcome of this request is uncertain: retry it with the same \
+             idempotency key, or look the object up.",
+        )
+    }
+
+    fn new(status: StatusCode, kind: &str, message: impl Into<String>) -> Self {
+        let mut fields = Map::new();
+        fields.insert("type".to_owned(), json!(kind));
+        fields.insert("message".to_owned(), json!(message.into()));
+        Self {
+            status,
+            executed: false,
+            should_retry: None,
+            cause: None,
+            fields,
+        }
+    }
+
+    pub(super) fn status(mut self, status: StatusCode) -> Self {
+        self.status = status;
+        self
+    }
+
+    pub(super) fn executed(mut self) -> Self {
+        self.executed = true;
+        self
+    }
+
+    pub(super) fn should_retry(mut self, should_retry: bool) -> Self {
+        self.should_retry = Some(should_retry);
+        self
+    }
+
+    /// Sets `code`, and the `doc_url` that goes with each.
+    pub(super) fn code(self, code: &str) -> Self {
+        let page = code.replace('_', "-");
+        self.with("code", json!(code)).with(
+            "doc_url",
+            json!(format!("https://stripe.com/docs/error-codes/{page}")),
+        )
+    }
+
+    pub(super) fn param(self, param: &str) -> Self {
+        self.with("param", json!(param))
+    }
+
+    pub(super) fn with(mut self, field: &str, value: Value) -> Self {
+        self.fields.insert(field.to_owned(), value);
+        self
+    }
+
+    /// The error object without its envelope: an intent's `last_payment_error`.
+    pub(super) fn object(&self) -> Value {
+        Value::Object(self.fields.clone())
+    }
+
+    /// The body of the answer to the request `request_id`, made at `now`.
+    pub(super) fn body(&self, request_id: &str, now: i64) -> Value {
+        let mut fields = self.fields.clone();
+        if self.status != StatusCode::UNAUTHORIZED && !self.status.is_server_error() {
+            let url = format!("https://dashboard.stripe.com/test/logs/{request_id}?t={now}");
+            fields.insert("request_log_url".to_owned(), json!(url));
+        }
+        json!({ "error": fields })
+    }
+
+    fn internal(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        let mut error = Self::api(StatusCode::INTERNAL_SERVER_ERROR);
+        error.cause = Some(cause.into());
+        error
+    }
+}
+
+impl From<sqlx::Error> for ApiError {
+    fn from(cause: sqlx::Error) -> Self {
+        Self::internal(cause)
+    }
+}
+
+/// A stored document that does not fit its type: our own mistake, never the client's.
+impl From<serde_json::Error> for ApiError {
+    fn from(cause: serde_json::Error) -> Self {
+        Self::internal(cause)
+    }
+}

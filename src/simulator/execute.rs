@@ -1,0 +1,118 @@
+//! Executing a request: one transaction, with its answer in it.
+
+use axum::http::StatusCode;
+use serde_json::Value;
+
+use super::{
+    Shared,
+    answer::Answer,
+    call::{Call, Cause},
+    error::ApiError,
+    expand,
+    idempotency::{self, KeyUse},
+    operations::Operation,
+    params::Params,
+    store::Tx,
+};
+
+/// A request that nothing can be said against without looking at the state of things.
+#[derive(Debug)]
+pub(super) struct Admitted {
+    pub(super) request_id: String,
+    pub(super) operation: Operation,
+    pub(super) params: Params,
+    /// `Some` for every POST with a key.
+    pub(super) key_use: Option<KeyUse>,
+}
+
+impl Admitted {
+    pub(super) fn new(
+        operation: Operation,
+        path: &str,
+        params: Params,
+        key: Option<&str>,
+    ) -> Result<Self, ApiError> {
+        let key_use = match key {
+            Some(key) => Some(KeyUse {
+                key: key.to_owned(),
+                path: path.to_owned(),
+                digest: params.digest()?,
+            }),
+            None => None,
+        };
+        Ok(Self {
+            request_id: String::new(),
+            operation,
+            params,
+            key_use,
+        })
+    }
+}
+
+/// Executes the request, or finds the answer it got before.
+///
+/// With `error_after` the client is lied to: whatever was done is done, and the answer, stored for the key as
+/// any other, is that status. An `Err` was not executed and has left no trace.
+pub(super) async fn execute(
+    shared: &Shared,
+    admitted: Admitted,
+    error_after: Option<StatusCode>,
+) -> Result<Answer, ApiError> {
+    let now = shared.clock.now();
+    let Admitted {
+        request_id,
+        operation,
+        params,
+        key_use,
+    } = admitted;
+    let mut tx = if operation.writes() {
+        shared.store.begin().await?
+    } else {
+        shared.store.read().await?
+    };
+    if let Some(key_use) = &key_use
+        && let Some(answer) = idempotency::replay(&mut tx, key_use, now).await?
+    {
+        return Ok(answer);
+    }
+    let cause = Cause {
+        request_id: Some(request_id.clone()),
+        idempotency_key: key_use.as_ref().map(|key_use| key_use.key.clone()),
+    };
+    let outcome = run(&mut tx, now, cause, &shared.base_url, operation, params).await;
+    let mut answer = match (outcome, error_after) {
+        (Err(refusal), _) if !refusal.executed => return Err(refusal),
+        (_, Some(status)) => Answer::refusal(&ApiError::api(status), &request_id, now),
+        (Err(refusal), None) => Answer::refusal(&refusal, &request_id, now),
+        (Ok(object), None) => Answer::new(StatusCode::OK, &object),
+    };
+    if let Some(key_use) = &key_use {
+        answer.should_retry = Some(false);
+        answer.original_request = Some(request_id.clone());
+        idempotency::store(&mut tx, key_use, &request_id, &answer, now).await?;
+    }
+    tx.commit().await?;
+    // Perhaps events were written.
+    shared.wake.notify_one();
+    Ok(answer)
+}
+
+async fn run(
+    tx: &mut Tx,
+    now: i64,
+    cause: Cause,
+    base_url: &str,
+    operation: Operation,
+    mut params: Params,
+) -> Result<Value, ApiError> {
+    let expanded = expand::parse(&mut params, &operation)?;
+    let mut call = Call {
+        tx: &mut *tx,
+        now,
+        cause,
+        base_url,
+    };
+    let mut answer = operation.run(&mut call, params).await?;
+    expand::apply(call.tx, &mut answer, &expanded).await?;
+    Ok(answer)
+}

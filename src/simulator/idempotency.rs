@@ -1,0 +1,207 @@
+//! Idempotency keys: a request that is sent twice happens once.
+//!
+//! ```text
+//! key in use by a request of this moment ── 409 idempotency_key_in_use, nothing stored
+//! key known ──┬── same path, same parameters ── the first answer, byte for byte
+//!             └── anything else ── 400 idempotency_error, nothing changed
+//! key new ── execute; if it executed, store the answer IN THE SAME TRANSACTION as the effect
+//! ```
+//!
+//! The last line is the one that matters. Were the answer stored in a second transaction, a crash between the
+//! two would leave a charge whose key is free again. What is stored is status and bytes, whatever the outcome:
+//! a 200, a decline, a refusal by the state of things, and the 500 of the `error_after` fault. What was refused
+//! before it executed is not, so that a corrected request may use its key.
+
+use std::{
+    collections::HashSet,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use axum::http::StatusCode;
+use sqlx::SqliteConnection;
+
+use super::{answer::Answer, error::ApiError};
+
+/// Keys are forgotten after a day of the simulator's clock. At Stripe that is the least, not the most.
+const RETENTION_SECONDS: i64 = 24 * 60 * 60;
+
+const MAX_KEY_LENGTH: usize = 255;
+
+/// What a key is used for.
+#[derive(Clone, Debug)]
+pub(super) struct KeyUse {
+    pub(super) key: String,
+    /// The concrete path: `/v1/payment_intents/pi_1/confirm`.
+    pub(super) path: String,
+    pub(super) digest: String,
+}
+
+/// The first answer to a key.
+#[derive(Debug, sqlx::FromRow)]
+struct Stored {
+    path: String,
+    digest: String,
+    request_id: String,
+    status: i64,
+    body: Vec<u8>,
+}
+
+/// A key as it may come in the `Idempotency-Key` header: any text, within bounds.
+pub(super) fn check_key(key: &str) -> Result<(), ApiError> {
+    if key.is_empty() {
+        return Err(ApiError::invalid(
+            "The Idempotency-Key header must not be empty.",
+        ));
+    }
+    if key.chars().count() > MAX_KEY_LENGTH {
+        let message =
+            format!("The Idempotency-Key header can have up to {MAX_KEY_LENGTH} characters.");
+        return Err(ApiError::invalid(message));
+    }
+    Ok(())
+}
+
+/// The answer the key already has, if it has one.
+pub(super) async fn replay(
+    tx: &mut SqliteConnection,
+    wanted: &KeyUse,
+    now: i64,
+) -> Result<Option<Answer>, ApiError> {
+    forget_old_keys(tx, now).await?;
+    let stored: Option<Stored> = sqlx::query_as(
+        "select path, digest, request_id, status, body from idempotency_keys where key = $1",
+    )
+    .bind(&wanted.key)
+    .fetch_optional(tx)
+    .await?;
+    stored.map(|stored| stored.replay(wanted)).transpose()
+}
+
+async fn forget_old_keys(tx: &mut SqliteConnection, now: i64) -> sqlx::Result<()> {
+    sqlx::query("delete from idempotency_keys where created <= $1")
+        .bind(now - RETENTION_SECONDS)
+        .execute(tx)
+        .await?;
+    Ok(())
+}
+
+impl Stored {
+    fn replay(self, wanted: &KeyUse) -> Result<Answer, ApiError> {
+        let key = &wanted.key;
+        if self.path != wanted.path {
+            return Err(ApiError::idempotency(format!(
+                "Keys for idempotent requests can only be used for the same endpoint they were first used for \
+                 ('{}' vs '{}'). Try using a key other than '{key}' if you meant to execute a different request.",
+                wanted.path, self.path
+            )));
+        }
+        if self.digest != wanted.digest {
+            return Err(ApiError::idempotency(format!(
+                "Keys for idempotent requests can only be used with the same parameters they were first used with. \
+                 Try using a key other than '{key}' if you meant to execute a different request."
+            )));
+        }
+        let status = u16::try_from(self.status)
+            .ok()
+            .and_then(|status| StatusCode::from_u16(status).ok());
+        Ok(Answer {
+            status: status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
+            body: self.body,
+            should_retry: Some(false),
+            original_request: Some(self.request_id),
+            replayed: true,
+        })
+    }
+}
+
+/// Stores the answer to a key. To be called in the transaction of the effect.
+pub(super) async fn store(
+    tx: &mut SqliteConnection,
+    used: &KeyUse,
+    request_id: &str,
+    answer: &Answer,
+    now: i64,
+) -> Result<(), ApiError> {
+    sqlx::query(
+        "insert into idempotency_keys (key, path, digest, request_id, status, body, created)
+         values ($1, $2, $3, $4, $5, $6, $7)",
+    )
+    .bind(&used.key)
+    .bind(&used.path)
+    .bind(&used.digest)
+    .bind(request_id)
+    .bind(i64::from(answer.status.as_u16()))
+    .bind(&answer.body)
+    .bind(now)
+    .execute(tx)
+    .await?;
+    Ok(())
+}
+
+/// The keys of the requests that are being worked on right now, in this process.
+#[derive(Clone, Debug, Default)]
+pub(super) struct InFlight(Arc<Mutex<HashSet<String>>>);
+
+/// Holds a key until it is dropped, which is when its answer has been given.
+#[derive(Debug)]
+pub(super) struct Claim {
+    keys: InFlight,
+    key: String,
+}
+
+impl InFlight {
+    /// 409 when another request holds the key.
+    pub(super) fn claim(&self, key: &str) -> Result<Claim, ApiError> {
+        let fresh = self
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(key.to_owned());
+        if !fresh {
+            let message = format!(
+                "There is currently another in-progress request using this Idempotency Key (that probably means you \
+                 submitted twice, and the other request is still going through): {key}. Please try again later."
+            );
+            return Err(ApiError::invalid(message)
+                .code("idempotency_key_in_use")
+                .status(StatusCode::CONFLICT)
+                .should_retry(true));
+        }
+        Ok(Claim {
+            keys: self.clone(),
+            key: key.to_owned(),
+        })
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        self.keys
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(&self.key);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{InFlight, check_key};
+
+    #[test]
+    fn a_claimed_key_is_free_again_once_its_claim_is_dropped() {
+        let keys = InFlight::default();
+        let claim = keys.claim("k").unwrap();
+        assert!(keys.claim("k").is_err());
+        assert!(keys.claim("other").is_ok());
+        drop(claim);
+        assert!(keys.claim("k").is_ok());
+    }
+
+    #[test]
+    fn keys_have_a_length() {
+        assert!(check_key("").is_err());
+        assert!(check_key(&"k".repeat(255)).is_ok());
+        assert!(check_key(&"k".repeat(256)).is_err());
+    }
+}

@@ -1,0 +1,80 @@
+//! Storing and finding API objects, whatever their kind.
+//!
+//! An object is one JSON document, kept exactly as the API shows it; see the `objects` table. Modules of one
+//! kind (payment intents, charges, …) give the document a type; here it is only text with an id.
+
+use serde::Serialize;
+use serde_json::Value;
+use sqlx::SqliteConnection;
+
+use super::error::ApiError;
+
+/// Stores a new object.
+pub(super) async fn insert(
+    tx: &mut SqliteConnection,
+    object: &impl Serialize,
+) -> Result<(), ApiError> {
+    insert_with_alias(tx, object, None).await
+}
+
+/// Stores a new object that was made from a test alias, such as `pm_card_visa`.
+pub(super) async fn insert_with_alias(
+    tx: &mut SqliteConnection,
+    object: &impl Serialize,
+    alias: Option<&str>,
+) -> Result<(), ApiError> {
+    sqlx::query("insert into objects (body, alias) values ($1, $2)")
+        .bind(serde_json::to_string(object)?)
+        .bind(alias)
+        .execute(tx)
+        .await?;
+    Ok(())
+}
+
+/// Overwrites an object with its new state.
+pub(super) async fn update(
+    tx: &mut SqliteConnection,
+    id: &str,
+    object: &impl Serialize,
+) -> Result<(), ApiError> {
+    sqlx::query("update objects set body = $2 where id = $1")
+        .bind(id)
+        .bind(serde_json::to_string(object)?)
+        .execute(tx)
+        .await?;
+    Ok(())
+}
+
+/// Sets a field of an object that has no type here.
+pub(super) fn set(object: &mut Value, field: &str, value: Value) {
+    if let Some(fields) = object.as_object_mut() {
+        fields.insert(field.to_owned(), value);
+    }
+}
+
+/// The object with this id, if it is of this kind.
+pub(super) async fn find(
+    tx: &mut SqliteConnection,
+    kind: &str,
+    id: &str,
+) -> Result<Option<Value>, ApiError> {
+    let body: Option<String> =
+        sqlx::query_scalar("select body from objects where id = $1 and kind = $2")
+            .bind(id)
+            .bind(kind)
+            .fetch_optional(tx)
+            .await?;
+    Ok(body.map(|body| serde_json::from_str(&body)).transpose()?)
+}
+
+/// The object with this id, of any kind: what `expand[]` puts in the id's place.
+pub(super) async fn find_any(
+    tx: &mut SqliteConnection,
+    id: &str,
+) -> Result<Option<Value>, ApiError> {
+    let body: Option<String> = sqlx::query_scalar("select body from objects where id = $1")
+        .bind(id)
+        .fetch_optional(tx)
+        .await?;
+    Ok(body.map(|body| serde_json::from_str(&body)).transpose()?)
+}

@@ -1,0 +1,213 @@
+//! Reading a request's parameters, each exactly once.
+//!
+//! An operation *takes* the parameters it knows and then calls [`Params::finish`], which refuses whatever is
+//! left: a misspelt parameter is an error, as at Stripe, not a silent default. An empty value means "unset".
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+
+use super::{
+    error::ApiError,
+    form::{self, Branch, Tree, shortened},
+};
+
+const MAX_METADATA_KEYS: usize = 50;
+const MAX_METADATA_NAME: usize = 40;
+const MAX_METADATA_VALUE: usize = 500;
+
+/// The parameters of a request that were not taken yet.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Params {
+    branch: Branch,
+    /// The name of the hash these are in: `automatic_payment_methods`.
+    inside: Option<String>,
+}
+
+impl Params {
+    pub(super) fn decode(encoded: &[u8]) -> Result<Self, ApiError> {
+        let branch = form::decode(encoded).map_err(|error| ApiError::invalid(error.to_string()))?;
+        Ok(Self {
+            branch,
+            inside: None,
+        })
+    }
+
+    /// SHA-256 of the tree: the same for every order and spelling of the same parameters.
+    pub(super) fn digest(&self) -> Result<String, ApiError> {
+        Ok(hex::encode(Sha256::digest(serde_json::to_vec(
+            &self.branch,
+        )?)))
+    }
+
+    pub(super) fn text(&mut self, name: &str) -> Result<Option<String>, ApiError> {
+        match self.branch.remove(name) {
+            Some(Tree::Text(text)) => Ok(Some(text).filter(|text| !text.is_empty())),
+            Some(Tree::Branch(_)) => {
+                let name = self.full_name(name);
+                Err(
+                    ApiError::invalid(format!("Invalid string: {name} must not be a hash."))
+                        .param(&name),
+                )
+            }
+            None => Ok(None),
+        }
+    }
+
+    pub(super) fn required_text(&mut self, name: &str) -> Result<String, ApiError> {
+        self.text(name)?.ok_or_else(|| self.missing(name))
+    }
+
+    pub(super) fn integer(&mut self, name: &str) -> Result<Option<i64>, ApiError> {
+        let Some(text) = self.text(name)? else {
+            return Ok(None);
+        };
+        let name = self.full_name(name);
+        text.parse()
+            .map(Some)
+            .map_err(|_| invalid_integer(&name, &text))
+    }
+
+    pub(super) fn boolean(&mut self, name: &str) -> Result<Option<bool>, ApiError> {
+        let Some(text) = self.text(name)? else {
+            return Ok(None);
+        };
+        text.parse().map(Some).map_err(|_| {
+            let name = self.full_name(name);
+            ApiError::invalid(format!("Invalid boolean: {}", shortened(&text))).param(&name)
+        })
+    }
+
+    /// One word of a closed set.
+    pub(super) fn one_of(
+        &mut self,
+        name: &str,
+        words: &[&str],
+    ) -> Result<Option<String>, ApiError> {
+        let Some(text) = self.text(name)? else {
+            return Ok(None);
+        };
+        if words.contains(&text.as_str()) {
+            return Ok(Some(text));
+        }
+        let (name, words) = (self.full_name(name), words.join(", "));
+        Err(ApiError::invalid(format!("Invalid {name}: must be one of {words}")).param(&name))
+    }
+
+    /// A list of texts, in order of their indices.
+    pub(super) fn list(&mut self, name: &str) -> Result<Vec<String>, ApiError> {
+        let invalid = |name: &str| ApiError::invalid(format!("Invalid array: {name}")).param(name);
+        let branch = match self.branch.remove(name) {
+            None => return Ok(Vec::new()),
+            Some(Tree::Text(text)) if text.is_empty() => return Ok(Vec::new()),
+            Some(Tree::Text(_)) => return Err(invalid(&self.full_name(name))),
+            Some(Tree::Branch(branch)) => branch,
+        };
+        let mut items = BTreeMap::new();
+        for (index, item) in branch {
+            match (index.parse::<u32>(), item) {
+                (Ok(index), Tree::Text(text)) => items.insert(index, text),
+                _ => return Err(invalid(&self.full_name(name))),
+            };
+        }
+        Ok(items.into_values().collect())
+    }
+
+    /// The parameters inside a hash, to be taken and finished in turn.
+    pub(super) fn hash(&mut self, name: &str) -> Result<Option<Params>, ApiError> {
+        match self.branch.remove(name) {
+            None => Ok(None),
+            Some(Tree::Text(text)) if text.is_empty() => Ok(None),
+            Some(Tree::Branch(branch)) => Ok(Some(Self {
+                branch,
+                inside: Some(self.full_name(name)),
+            })),
+            Some(Tree::Text(_)) => {
+                let name = self.full_name(name);
+                Err(ApiError::invalid(format!("Invalid hash: {name}")).param(&name))
+            }
+        }
+    }
+
+    /// `name` if it is a plain value, else the hash of that name: `created=5` or `created[gte]=5`.
+    pub(super) fn is_hash(&self, name: &str) -> bool {
+        matches!(self.branch.get(name), Some(Tree::Branch(_)))
+    }
+
+    /// Metadata within Stripe's limits. `None` when the parameter is absent or unset.
+    pub(super) fn metadata(&mut self) -> Result<Option<Map<String, Value>>, ApiError> {
+        let Some(entries) = self.hash("metadata")? else {
+            return Ok(None);
+        };
+        let mut metadata = Map::new();
+        for (name, value) in entries.branch {
+            let param = format!("metadata[{}]", shortened(&name));
+            let Tree::Text(value) = value else {
+                return Err(ApiError::invalid("Metadata values must be strings.").param(&param));
+            };
+            if name.chars().count() > MAX_METADATA_NAME {
+                let message =
+                    format!("Metadata keys can have up to {MAX_METADATA_NAME} characters.");
+                return Err(ApiError::invalid(message).param("metadata"));
+            }
+            if value.chars().count() > MAX_METADATA_VALUE {
+                let message =
+                    format!("Metadata values can have up to {MAX_METADATA_VALUE} characters.");
+                return Err(ApiError::invalid(message).param(&param));
+            }
+            if !value.is_empty() {
+                metadata.insert(name, Value::String(value));
+            }
+        }
+        if metadata.len() > MAX_METADATA_KEYS {
+            let message = format!("Metadata can have up to {MAX_METADATA_KEYS} keys.");
+            return Err(ApiError::invalid(message).param("metadata"));
+        }
+        Ok(Some(metadata))
+    }
+
+    /// Everything in this hash as JSON, for objects that are kept as they were given (`shipping`).
+    pub(super) fn into_json(self) -> Value {
+        json!(self.branch)
+    }
+
+    /// Refuses what nobody took.
+    pub(super) fn finish(self) -> Result<(), ApiError> {
+        let left: Vec<String> = self
+            .branch
+            .keys()
+            .take(10)
+            .map(|name| shortened(&self.full_name(name)))
+            .collect();
+        let (Some(first), names) = (left.first(), left.join(", ")) else {
+            return Ok(());
+        };
+        let plural = if left.len() == 1 { "" } else { "s" };
+        Err(
+            ApiError::invalid(format!("Received unknown parameter{plural}: {names}"))
+                .code("parameter_unknown")
+                .param(first),
+        )
+    }
+
+    pub(super) fn missing(&self, name: &str) -> ApiError {
+        let name = self.full_name(name);
+        ApiError::invalid(format!("Missing required param: {name}."))
+            .code("parameter_missing")
+            .param(&name)
+    }
+
+    fn full_name(&self, name: &str) -> String {
+        match &self.inside {
+            Some(hash) => format!("{hash}[{name}]"),
+            None => name.to_owned(),
+        }
+    }
+}
+
+pub(super) fn invalid_integer(param: &str, value: &str) -> ApiError {
+    ApiError::invalid(format!("Invalid integer: {}", shortened(value)))
+        .code("parameter_invalid_integer")
+        .param(param)
+}

@@ -1,0 +1,209 @@
+//! One attempt to be paid: the card answers, and the intent moves.
+
+use serde_json::{Value, json};
+
+use super::{PaymentIntent, Status};
+use crate::simulator::{
+    call::Call,
+    charges,
+    error::ApiError,
+    events,
+    params::Params,
+    payment_methods::{
+        AUTHENTICATION_NOT_HANDLED, AUTHENTICATION_REQUIRED, Behaviour, Decline, PaymentMethod,
+    },
+};
+
+/// The parameters that go with confirming.
+#[derive(Debug)]
+pub(super) struct Confirmation {
+    return_url: Option<String>,
+    off_session: bool,
+    error_on_requires_action: bool,
+}
+
+impl Confirmation {
+    pub(super) fn parse(params: &mut Params) -> Result<Self, ApiError> {
+        // Says how the client would follow a next action; both ways work here, whatever it says.
+        params.boolean("use_stripe_sdk")?;
+        let off_session =
+            params.one_of("off_session", &["true", "false", "one_off", "recurring"])?;
+        Ok(Self {
+            return_url: params.text("return_url")?,
+            off_session: off_session.is_some_and(|text| text != "false"),
+            error_on_requires_action: params.boolean("error_on_requires_action")?.unwrap_or(false),
+        })
+    }
+
+    /// The first of these parameters that was given, for a request that does not confirm.
+    pub(super) fn first_given(&self) -> Option<&'static str> {
+        if self.return_url.is_some() {
+            Some("return_url")
+        } else if self.off_session {
+            Some("off_session")
+        } else {
+            self.error_on_requires_action
+                .then_some("error_on_requires_action")
+        }
+    }
+}
+
+/// Confirms `intent` with `method`. An error here is an outcome: it is committed like a success.
+pub(super) async fn attempt(
+    call: &mut Call<'_>,
+    intent: &mut PaymentIntent,
+    method: Option<PaymentMethod>,
+    confirmation: &Confirmation,
+) -> Result<(), ApiError> {
+    let Some(method) = method else {
+        let message = "You cannot confirm this PaymentIntent because it's missing a payment method. You can either \
+                       update the PaymentIntent with a payment method and then confirm it again, or confirm it again \
+                       directly with a payment method.";
+        return Err(intent.unexpected_state(message)?);
+    };
+    if confirmation.return_url.is_none() && intent.may_redirect() {
+        let message = "This PaymentIntent is configured to accept payment methods enabled in your Dashboard. Because \
+                       some of these payment methods might redirect your customer off of your page, you must \
+                       provide a `return_url`. If you don't want to accept redirect-based payment methods, set \
+                       `automatic_payment_methods[enabled]` to `true` and \
+                       `automatic_payment_methods[allow_redirects]` to `never`.";
+        return Err(ApiError::invalid(message)
+            .with("payment_intent", intent.show()?)
+            .executed());
+    }
+    intent.last_payment_error = None;
+    intent.next_action = None;
+    intent.payment_method = Some(method.id.clone());
+    match method.test.behaviour {
+        Behaviour::Pays => succeed(call, intent, &method).await,
+        Behaviour::Declines(decline) => {
+            Err(charge_and_decline(call, intent, &method, &decline).await?)
+        }
+        Behaviour::Authenticates {
+            off_session_passes: true,
+            ..
+        } if confirmation.off_session => succeed(call, intent, &method).await,
+        Behaviour::Authenticates { .. } if confirmation.off_session => {
+            Err(charge_and_decline(call, intent, &method, &AUTHENTICATION_REQUIRED).await?)
+        }
+        Behaviour::Authenticates { .. } if confirmation.error_on_requires_action => {
+            let refusal = AUTHENTICATION_NOT_HANDLED.error(&method);
+            Err(fail(call, intent, refusal).await?)
+        }
+        Behaviour::Authenticates { .. } => ask_for_authentication(call, intent, confirmation).await,
+    }
+}
+
+/// The bank pays, at once or (`capture_method=manual`) on demand.
+pub(super) async fn succeed(
+    call: &mut Call<'_>,
+    intent: &mut PaymentIntent,
+    method: &PaymentMethod,
+) -> Result<(), ApiError> {
+    let captured = intent.capture_method != "manual";
+    let charge = charges::succeed(call, intent, method, captured).await?;
+    intent.latest_charge = Some(charge.id.clone());
+    if captured {
+        intent.status = Status::Succeeded;
+        intent.amount_received = intent.amount;
+    } else {
+        intent.status = Status::RequiresCapture;
+        intent.amount_capturable = intent.amount;
+    }
+    let shown = intent.save(call).await?;
+    if !captured {
+        return events::record(call, "payment_intent.amount_capturable_updated", &shown).await;
+    }
+    events::record(call, "payment_intent.succeeded", &shown).await?;
+    if intent.capture_method == "automatic_async" {
+        charges::settle(call, charge).await?;
+    }
+    Ok(())
+}
+
+/// The bank refuses: a failed charge stays, and the intent waits for another card.
+pub(super) async fn charge_and_decline(
+    call: &mut Call<'_>,
+    intent: &mut PaymentIntent,
+    method: &PaymentMethod,
+    decline: &Decline,
+) -> Result<ApiError, ApiError> {
+    let charge = charges::fail(call, intent, method, decline).await?;
+    intent.latest_charge = Some(charge.id.clone());
+    fail(
+        call,
+        intent,
+        decline.error(method).with("charge", json!(charge.id)),
+    )
+    .await
+}
+
+/// Ends the attempt with `refusal`, and returns it with the intent inside.
+pub(super) async fn fail(
+    call: &mut Call<'_>,
+    intent: &mut PaymentIntent,
+    refusal: ApiError,
+) -> Result<ApiError, ApiError> {
+    intent.status = Status::RequiresPaymentMethod;
+    // The card that was refused is now only in the error: the next confirm has to name one.
+    intent.payment_method = None;
+    intent.next_action = None;
+    intent.last_payment_error = Some(refusal.object());
+    let shown = intent.save(call).await?;
+    events::record(call, "payment_intent.payment_failed", &shown).await?;
+    Ok(refusal.with("payment_intent", shown))
+}
+
+async fn ask_for_authentication(
+    call: &mut Call<'_>,
+    intent: &mut PaymentIntent,
+    confirmation: &Confirmation,
+) -> Result<(), ApiError> {
+    let url = format!("{}/3ds/{}", call.base_url, intent.id);
+    intent.status = Status::RequiresAction;
+    intent.next_action = Some(match &confirmation.return_url {
+        Some(return_url) => json!({
+            "type": "redirect_to_url",
+            "redirect_to_url": { "url": url, "return_url": return_url }
+        }),
+        None => json!({
+            "type": "use_stripe_sdk",
+            "use_stripe_sdk": { "type": "three_d_secure_redirect", "stripe_js": url }
+        }),
+    });
+    let shown = intent.save(call).await?;
+    events::record(call, "payment_intent.requires_action", &shown).await
+}
+
+impl PaymentIntent {
+    fn may_redirect(&self) -> bool {
+        self.automatic_payment_methods
+            .as_ref()
+            .is_some_and(|automatic| automatic.allow_redirects == "always")
+    }
+}
+
+impl Decline {
+    /// The answer to the request that met this refusal.
+    fn error(&self, method: &PaymentMethod) -> ApiError {
+        let mut error = ApiError::card(self.message)
+            .code(self.code)
+            .with("decline_code", json!(self.decline_code));
+        if let Some(param) = self.param {
+            error = error.param(param);
+        }
+        if let Some(advice) = self.advice_code {
+            error = error.with("advice_code", json!(advice));
+        }
+        error.with("payment_method", method.object.clone())
+    }
+}
+
+/// What a customer who fails or refuses the challenge leaves behind.
+pub(super) fn authentication_failure(method: Value) -> ApiError {
+    ApiError::invalid(
+        "We are unable to authenticate your payment method. Please choose a different payment method and try again.",
+    )
+    .code("payment_intent_authentication_failure")
+    .with("payment_method", method)
+}

@@ -1,0 +1,50 @@
+//! `POST /v1/payment_intents/{id}/cancel`: give the wish up.
+
+use serde_json::Value;
+
+use super::{Status, find};
+use crate::simulator::{call::Call, charges, error::ApiError, events, params::Params};
+
+const REASONS: [&str; 4] = [
+    "abandoned",
+    "duplicate",
+    "fraudulent",
+    "requested_by_customer",
+];
+
+pub(in crate::simulator) async fn cancel(
+    call: &mut Call<'_>,
+    id: &str,
+    mut params: Params,
+) -> Result<Value, ApiError> {
+    let reason = params.one_of("cancellation_reason", &REASONS)?;
+    params.finish()?;
+    let mut intent = find(call, id).await?;
+    let was_authorized = match intent.status {
+        Status::RequiresPaymentMethod
+        | Status::RequiresConfirmation
+        | Status::RequiresAction
+        | Status::Processing => false,
+        Status::RequiresCapture => true,
+        Status::Succeeded | Status::Canceled => {
+            let status = intent.status.name();
+            let message = format!(
+                "You cannot cancel this PaymentIntent because it has a status of {status}. Only a PaymentIntent with \
+                 one of the following statuses may be canceled: requires_payment_method, requires_capture, \
+                 requires_confirmation, requires_action, processing."
+            );
+            return Err(intent.unexpected_state(message)?);
+        }
+    };
+    intent.status = Status::Canceled;
+    intent.canceled_at = Some(call.now);
+    intent.cancellation_reason = reason;
+    intent.amount_capturable = 0;
+    intent.next_action = None;
+    let shown = intent.save(call).await?;
+    events::record(call, "payment_intent.canceled", &shown).await?;
+    if was_authorized && let Some(charge) = &intent.latest_charge {
+        charges::release(call, charge).await?;
+    }
+    Ok(shown)
+}

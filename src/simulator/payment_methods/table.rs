@@ -1,0 +1,259 @@
+//! The test cards: what each is called, and what becomes of a payment with it.
+
+/// What the issuing bank will say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::simulator) enum Behaviour {
+    Pays,
+    Declines(Decline),
+    /// The customer must authenticate (3-D Secure) first. `off_session_passes`: unless they are not there.
+    Authenticates {
+        then: Option<Decline>,
+        off_session_passes: bool,
+    },
+}
+
+/// A refusal by the bank, in the words of the API.
+#[expect(
+    clippy::struct_field_names,
+    reason = "`decline_code` is the API's word for it"
+)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::simulator) struct Decline {
+    pub(in crate::simulator) code: &'static str,
+    pub(in crate::simulator) decline_code: &'static str,
+    pub(in crate::simulator) message: &'static str,
+    pub(in crate::simulator) param: Option<&'static str>,
+    pub(in crate::simulator) advice_code: Option<&'static str>,
+}
+
+#[derive(Debug)]
+pub(in crate::simulator) struct TestMethod {
+    pub(in crate::simulator) alias: &'static str,
+    pub(in crate::simulator) card: Card,
+    pub(in crate::simulator) behaviour: Behaviour,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(in crate::simulator) struct Card {
+    pub(in crate::simulator) brand: &'static str,
+    pub(in crate::simulator) last4: &'static str,
+    pub(in crate::simulator) funding: &'static str,
+}
+
+impl Card {
+    /// The same for every payment method of the same card.
+    pub(in crate::simulator) fn fingerprint(&self) -> String {
+        format!("boring{}{}", self.brand, self.last4)
+    }
+}
+
+const DECLINED: &str = "Your card was declined.";
+
+/// The refusal most rows start from.
+const GENERIC: Decline = Decline {
+    code: "card_declined",
+    decline_code: "generic_decline",
+    message: DECLINED,
+    param: None,
+    advice_code: Some("try_again_later"),
+};
+
+const INSUFFICIENT_FUNDS: Decline = Decline {
+    decline_code: "insufficient_funds",
+    message: "Your card has insufficient funds.",
+    ..GENERIC
+};
+
+// A thief is not told that the card is known to be stolen.
+const LOST: Decline = Decline {
+    decline_code: "lost_card",
+    advice_code: Some("do_not_try_again"),
+    ..GENERIC
+};
+const STOLEN: Decline = Decline {
+    decline_code: "stolen_card",
+    ..LOST
+};
+
+const EXPIRED: Decline = Decline {
+    code: "expired_card",
+    decline_code: "expired_card",
+    message: "Your card has expired.",
+    param: Some("exp_month"),
+    advice_code: Some("confirm_card_data"),
+};
+
+const INCORRECT_CVC: Decline = Decline {
+    code: "incorrect_cvc",
+    decline_code: "incorrect_cvc",
+    message: "Your card's security code is incorrect.",
+    param: Some("cvc"),
+    advice_code: Some("confirm_card_data"),
+};
+
+const PROCESSING_ERROR: Decline = Decline {
+    code: "processing_error",
+    decline_code: "processing_error",
+    message: "An error occurred while processing your card. Try again in a little bit.",
+    ..GENERIC
+};
+
+const FRAUDULENT: Decline = Decline {
+    decline_code: "fraudulent",
+    advice_code: None,
+    ..GENERIC
+};
+
+const VELOCITY: Decline = Decline {
+    decline_code: "card_velocity_exceeded",
+    message: "Your card was declined for making repeated attempts too frequently or exceeding its amount limit.",
+    advice_code: None,
+    ..GENERIC
+};
+
+/// The bank wants the customer, and the customer is not there.
+pub(in crate::simulator) const AUTHENTICATION_REQUIRED: Decline = Decline {
+    code: "authentication_required",
+    decline_code: "authentication_required",
+    message: "Your card was declined. This transaction requires authentication.",
+    param: None,
+    advice_code: None,
+};
+
+/// The caller asked not to be bothered with authentication (`error_on_requires_action`).
+pub(in crate::simulator) const AUTHENTICATION_NOT_HANDLED: Decline = Decline {
+    decline_code: "authentication_not_handled",
+    ..AUTHENTICATION_REQUIRED
+};
+
+const AUTHENTICATES: Behaviour = Behaviour::Authenticates {
+    then: None,
+    off_session_passes: false,
+};
+
+const VISA: Card = card("visa", "4242", "credit");
+
+/// Every method the simulator knows.
+pub(super) const TEST_METHODS: &[TestMethod] = &[
+    pays("pm_card_visa", VISA),
+    pays("pm_card_visa_debit", card("visa", "5556", "debit")),
+    pays("pm_card_mastercard", card("mastercard", "4444", "credit")),
+    pays(
+        "pm_card_mastercard_debit",
+        card("mastercard", "8210", "debit"),
+    ),
+    pays(
+        "pm_card_mastercard_prepaid",
+        card("mastercard", "5100", "prepaid"),
+    ),
+    pays("pm_card_amex", card("amex", "8431", "credit")),
+    pays("pm_card_discover", card("discover", "9424", "credit")),
+    pays("pm_card_diners", card("diners", "5904", "credit")),
+    pays("pm_card_jcb", card("jcb", "0505", "credit")),
+    pays("pm_card_unionpay", card("unionpay", "0005", "credit")),
+    pays("pm_card_bypassPending", card("visa", "0077", "credit")),
+    pays("pm_card_pendingRefund", card("visa", "7726", "credit")),
+    pays("pm_card_refundFail", card("visa", "5126", "credit")),
+    declines("pm_card_chargeDeclined", "0002", GENERIC),
+    declines("pm_card_visa_chargeDeclined", "0002", GENERIC),
+    declines(
+        "pm_card_chargeDeclinedInsufficientFunds",
+        "9995",
+        INSUFFICIENT_FUNDS,
+    ),
+    declines(
+        "pm_card_visa_chargeDeclinedInsufficientFunds",
+        "9995",
+        INSUFFICIENT_FUNDS,
+    ),
+    declines("pm_card_chargeDeclinedLostCard", "9987", LOST),
+    declines("pm_card_visa_chargeDeclinedLostCard", "9987", LOST),
+    declines("pm_card_chargeDeclinedStolenCard", "9979", STOLEN),
+    declines("pm_card_visa_chargeDeclinedStolenCard", "9979", STOLEN),
+    declines("pm_card_chargeDeclinedExpiredCard", "0069", EXPIRED),
+    declines("pm_card_chargeDeclinedIncorrectCvc", "0127", INCORRECT_CVC),
+    declines(
+        "pm_card_chargeDeclinedProcessingError",
+        "0119",
+        PROCESSING_ERROR,
+    ),
+    declines("pm_card_chargeDeclinedFraudulent", "0019", FRAUDULENT),
+    declines(
+        "pm_card_chargeDeclinedVelocityLimitExceeded",
+        "6975",
+        VELOCITY,
+    ),
+    declines(
+        "pm_card_visa_chargeDeclinedVelocityLimitExceeded",
+        "6975",
+        VELOCITY,
+    ),
+    declines("pm_card_chargeCustomerFail", "0341", GENERIC),
+    authenticates("pm_card_authenticationRequired", "3184", AUTHENTICATES),
+    authenticates(
+        "pm_card_authenticationRequiredOnSetup",
+        "3155",
+        AUTHENTICATES,
+    ),
+    authenticates(
+        "pm_card_authenticationRequiredSetupForOffSession",
+        "3246",
+        Behaviour::Authenticates {
+            then: None,
+            off_session_passes: true,
+        },
+    ),
+    authenticates(
+        "pm_card_authenticationRequiredChargeDeclinedInsufficientFunds",
+        "3178",
+        Behaviour::Authenticates {
+            then: Some(INSUFFICIENT_FUNDS),
+            off_session_passes: false,
+        },
+    ),
+    authenticates("pm_card_threeDSecure2Required", "3220", AUTHENTICATES),
+    authenticates(
+        "pm_card_threeDSecureRequiredChargeDeclined",
+        "1629",
+        Behaviour::Authenticates {
+            then: Some(GENERIC),
+            off_session_passes: false,
+        },
+    ),
+];
+
+const fn card(brand: &'static str, last4: &'static str, funding: &'static str) -> Card {
+    Card {
+        brand,
+        last4,
+        funding,
+    }
+}
+
+const fn pays(alias: &'static str, card: Card) -> TestMethod {
+    TestMethod {
+        alias,
+        card,
+        behaviour: Behaviour::Pays,
+    }
+}
+
+const fn declines(alias: &'static str, last4: &'static str, decline: Decline) -> TestMethod {
+    TestMethod {
+        alias,
+        card: card("visa", last4, "credit"),
+        behaviour: Behaviour::Declines(decline),
+    }
+}
+
+const fn authenticates(
+    alias: &'static str,
+    last4: &'static str,
+    behaviour: Behaviour,
+) -> TestMethod {
+    TestMethod {
+        alias,
+        card: card("visa", last4, "credit"),
+        behaviour,
+    }
+}

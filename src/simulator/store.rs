@@ -1,0 +1,121 @@
+//! The simulator's database: one `SQLite` file, or a database in memory.
+//!
+//! `SQLite` has one writer at a time. All writes share a pool of *one* connection and queue for it, and each
+//! takes the write lock when it begins: a transaction that reads first and locks later fails at once with
+//! "database is locked" when somebody wrote in between. Readers see the last commit and never wait.
+
+use std::{path::Path, str::FromStr, time::Duration};
+
+use sqlx::{
+    Sqlite, SqlitePool, Transaction,
+    migrate::Migrator,
+    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
+};
+
+static MIGRATIONS: Migrator = sqlx::migrate!("migrations/simulator");
+
+/// How long to wait for a connection, or for another process's write lock.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How often to try to open a file that other processes are opening too.
+const ATTEMPTS: u32 = 5;
+
+const READERS: u32 = 4;
+
+pub(super) type Tx = Transaction<'static, Sqlite>;
+
+/// Why the database could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The folder of the database file is missing and could not be made.
+    #[error("cannot create the folder of the database")]
+    Folder(#[source] std::io::Error),
+    /// The schema could not be brought up to date: perhaps a newer version wrote the file.
+    #[error("cannot migrate the database")]
+    Migrate(#[from] sqlx::migrate::MigrateError),
+    /// The URL is wrong, or `SQLite` cannot open what it names.
+    #[error(transparent)]
+    Sqlx(#[from] sqlx::Error),
+}
+
+/// A handle to the database; cheap to clone.
+#[derive(Clone, Debug)]
+pub(super) struct Store {
+    writer: SqlitePool,
+    readers: SqlitePool,
+}
+
+impl Store {
+    /// Opens `url` (`sqlite://path/to/file.db` or `sqlite::memory:`), creating what is missing.
+    pub(super) async fn open(url: &str) -> Result<Self, StoreError> {
+        for attempt in 1..ATTEMPTS {
+            match Self::open_once(url).await {
+                // Of several processes that open a new file at once, only one can switch it to WAL.
+                Err(StoreError::Sqlx(sqlx::Error::Database(_))) => {
+                    tokio::time::sleep(Duration::from_millis(10 << attempt)).await;
+                }
+                outcome => return outcome,
+            }
+        }
+        Self::open_once(url).await
+    }
+
+    async fn open_once(url: &str) -> Result<Self, StoreError> {
+        let options = SqliteConnectOptions::from_str(url)?
+            .create_if_missing(true)
+            .foreign_keys(true)
+            .busy_timeout(PATIENCE)
+            .journal_mode(SqliteJournalMode::Wal)
+            // A charge that was answered for must survive a power cut.
+            .synchronous(SqliteSynchronous::Full);
+        let in_memory = url.contains(":memory:") || url.contains("mode=memory");
+        if !in_memory && let Some(folder) = options.get_filename().parent() {
+            create_folder(folder)?;
+        }
+        // A database in memory lives and dies with its one connection, so that one must not be recycled.
+        let pool = SqlitePoolOptions::new()
+            .acquire_timeout(PATIENCE)
+            .idle_timeout(None)
+            .max_lifetime(None);
+        let writer = pool
+            .clone()
+            .max_connections(1)
+            .connect_with(options.clone())
+            .await?;
+        // sqlx takes no lock to migrate SQLite. Inside a write transaction, a second process that starts at
+        // the same moment waits, and then finds nothing left to do.
+        let mut tx = writer.begin_with("begin immediate").await?;
+        MIGRATIONS.run_direct(None, &mut *tx, false).await?;
+        tx.commit().await?;
+        let readers = if in_memory {
+            writer.clone()
+        } else {
+            pool.max_connections(READERS)
+                .connect_with(options.read_only(true))
+                .await?
+        };
+        Ok(Self { writer, readers })
+    }
+
+    /// Begins a transaction that may write.
+    pub(super) async fn begin(&self) -> sqlx::Result<Tx> {
+        self.writer.begin_with("begin immediate").await
+    }
+
+    /// Begins a transaction that reads one snapshot.
+    pub(super) async fn read(&self) -> sqlx::Result<Tx> {
+        self.readers.begin().await
+    }
+
+    pub(super) async fn close(&self) {
+        self.readers.close().await;
+        self.writer.close().await;
+    }
+}
+
+fn create_folder(folder: &Path) -> Result<(), StoreError> {
+    if folder.as_os_str().is_empty() {
+        return Ok(());
+    }
+    std::fs::create_dir_all(folder).map_err(StoreError::Folder)
+}

@@ -1,0 +1,128 @@
+//! The bank's page: where a customer proves to be who they are (3-D Secure).
+//!
+//! `next_action` of an intent leads here. The two buttons conclude the intent, and the customer goes back to the
+//! shop's `return_url` with the outcome in the query, as at Stripe.
+
+use std::sync::Arc;
+
+use axum::{
+    Form, Router,
+    extract::{Path, State},
+    response::{Html, IntoResponse, Redirect, Response},
+    routing::get,
+};
+use serde::Deserialize;
+
+use super::{
+    Shared,
+    call::{Call, Cause},
+    error::ApiError,
+    payment_intents::{self, PaymentIntent, Status, Verdict},
+};
+
+pub(super) fn router() -> Router<Arc<Shared>> {
+    Router::new().route("/3ds/{intent}", get(show_challenge).post(conclude))
+}
+
+/// `GET /3ds/{intent}`
+async fn show_challenge(
+    State(shared): State<Arc<Shared>>,
+    Path(id): Path<String>,
+) -> Result<Response, ApiError> {
+    let mut tx = shared.store.read().await?;
+    let mut call = Call {
+        tx: &mut tx,
+        now: shared.clock.now(),
+        cause: Cause::default(),
+        base_url: &shared.base_url,
+    };
+    let intent = payment_intents::find(&mut call, &id).await?;
+    if intent.status != Status::RequiresAction {
+        return Ok(page("There is nothing to approve.", "").into_response());
+    }
+    let amount = format!(
+        "{} {} (minor units)",
+        intent.amount,
+        intent.currency.to_uppercase()
+    );
+    let buttons = "<form method=\"post\">\
+        <button name=\"verdict\" value=\"approve\">Approve</button> \
+        <button name=\"verdict\" value=\"refuse\">Refuse</button></form>";
+    Ok(page(&format!("Do you approve a payment of {amount}?"), buttons).into_response())
+}
+
+#[derive(Deserialize)]
+struct Pressed {
+    verdict: Button,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Button {
+    Approve,
+    Refuse,
+}
+
+/// `POST /3ds/{intent}`
+async fn conclude(
+    State(shared): State<Arc<Shared>>,
+    Path(id): Path<String>,
+    Form(Pressed { verdict }): Form<Pressed>,
+) -> Result<Response, ApiError> {
+    let verdict = match verdict {
+        Button::Approve => Verdict::Approved,
+        Button::Refuse => Verdict::Refused,
+    };
+    let (intent, back) = conclude_intent(&shared, &id, verdict).await?;
+    Ok(match back.and_then(|url| way_back(&url, &intent)) {
+        Some(url) => Redirect::to(&url).into_response(),
+        None => page("Thank you. You can close this page.", "").into_response(),
+    })
+}
+
+/// The concluded intent, and where its customer came from.
+async fn conclude_intent(
+    shared: &Shared,
+    id: &str,
+    verdict: Verdict,
+) -> Result<(PaymentIntent, Option<String>), ApiError> {
+    let mut tx = shared.store.begin().await?;
+    let mut call = Call {
+        tx: &mut tx,
+        now: shared.clock.now(),
+        cause: Cause::default(),
+        base_url: &shared.base_url,
+    };
+    let before = payment_intents::find(&mut call, id).await?;
+    let intent = payment_intents::authenticate(&mut call, id, verdict).await?;
+    tx.commit().await?;
+    shared.wake.notify_one();
+    let back = before.next_action.and_then(|action| {
+        action
+            .pointer("/redirect_to_url/return_url")?
+            .as_str()
+            .map(ToOwned::to_owned)
+    });
+    Ok((intent, back))
+}
+
+fn way_back(return_url: &str, intent: &PaymentIntent) -> Option<String> {
+    let mut url = url::Url::parse(return_url).ok()?;
+    let is_paid = matches!(intent.status, Status::Succeeded | Status::RequiresCapture);
+    url.query_pairs_mut()
+        .append_pair("payment_intent", &intent.id)
+        .append_pair("payment_intent_client_secret", &intent.client_secret)
+        .append_pair(
+            "redirect_status",
+            if is_paid { "succeeded" } else { "failed" },
+        );
+    Some(url.into())
+}
+
+/// Nothing in it comes from outside: amounts are numbers and currencies three letters of a known set.
+fn page(text: &str, form: &str) -> Html<String> {
+    Html(format!(
+        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>3-D Secure (simulated)</title>\
+         <h1>Your bank (simulated)</h1><p>{text}</p>{form}</html>"
+    ))
+}

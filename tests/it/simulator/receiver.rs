@@ -1,0 +1,167 @@
+//! A shop that receives webhooks, and what it makes of them.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    net::SocketAddr,
+    sync::{Arc, Mutex},
+};
+
+use axum::{
+    Router,
+    body::Bytes,
+    extract::State,
+    http::{HeaderMap, StatusCode},
+    routing::post,
+};
+use boring_checkout::simulator::WebhookTarget;
+use chrono::Utc;
+use hmac::{Hmac, KeyInit, Mac};
+use serde_json::Value;
+use sha2::Sha256;
+use tokio::{net::TcpListener, task::JoinHandle};
+
+use super::world::{World, eventually};
+
+pub(super) const SECRET: &str = "whsec_test";
+
+/// An event as it arrived.
+#[derive(Clone)]
+pub(super) struct Letter {
+    signature: String,
+    body: Bytes,
+    pub(super) event: Value,
+}
+
+/// A shop's webhook endpoint.
+pub(super) struct Receiver {
+    pub(super) address: SocketAddr,
+    inbox: Inbox,
+    server: JoinHandle<()>,
+}
+
+#[derive(Clone, Default)]
+struct Inbox {
+    letters: Arc<Mutex<Vec<Letter>>>,
+    /// The statuses of the next answers; 200 when none are left.
+    answers: Arc<Mutex<VecDeque<u16>>>,
+}
+
+async fn receive(State(inbox): State<Inbox>, headers: HeaderMap, body: Bytes) -> StatusCode {
+    let signature = headers["stripe-signature"].to_str().unwrap().to_owned();
+    let event = serde_json::from_slice(&body).unwrap();
+    inbox.letters.lock().unwrap().push(Letter {
+        signature,
+        body,
+        event,
+    });
+    let status = inbox.answers.lock().unwrap().pop_front().unwrap_or(200);
+    StatusCode::from_u16(status).unwrap()
+}
+
+impl Receiver {
+    pub(super) async fn open() -> Self {
+        Self::open_at(SocketAddr::from(([127, 0, 0, 1], 0))).await
+    }
+
+    pub(super) async fn open_at(address: SocketAddr) -> Self {
+        let inbox = Inbox::default();
+        let router = Router::new()
+            .route("/hook", post(receive))
+            .with_state(inbox.clone());
+        let listener = TcpListener::bind(address).await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let server = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+        Self {
+            address,
+            inbox,
+            server,
+        }
+    }
+
+    pub(super) fn url(&self) -> String {
+        format!("http://{}/hook", self.address)
+    }
+
+    pub(super) fn target(&self) -> WebhookTarget {
+        WebhookTarget {
+            url: self.url(),
+            secret: SECRET.to_owned(),
+        }
+    }
+
+    pub(super) fn answers(&self, statuses: &[u16]) {
+        self.inbox.answers.lock().unwrap().extend(statuses);
+    }
+
+    pub(super) fn letters(&self) -> Vec<Letter> {
+        self.inbox.letters.lock().unwrap().clone()
+    }
+
+    /// How often each type arrived.
+    pub(super) fn counts(&self) -> HashMap<String, usize> {
+        let mut counts = HashMap::new();
+        for letter in self.letters() {
+            *counts
+                .entry(letter.event["type"].as_str().unwrap().to_owned())
+                .or_default() += 1;
+        }
+        counts
+    }
+
+    pub(super) fn count(&self, kind: &str) -> usize {
+        self.counts().get(kind).copied().unwrap_or(0)
+    }
+
+    pub(super) async fn gets(&self, number: usize) {
+        eventually(&format!("{number} letters arrive"), || async {
+            self.letters().len() >= number
+        })
+        .await;
+    }
+}
+
+impl Drop for Receiver {
+    fn drop(&mut self) {
+        self.server.abort();
+    }
+}
+
+/// As a receiver would: recompute, compare, look at the age.
+pub(super) fn is_genuine(letter: &Letter) -> bool {
+    let (timestamp, signature) = letter
+        .signature
+        .strip_prefix("t=")
+        .unwrap()
+        .split_once(",v1=")
+        .unwrap();
+    let mut mac = Hmac::<Sha256>::new_from_slice(SECRET.as_bytes()).unwrap();
+    mac.update(timestamp.as_bytes());
+    mac.update(b".");
+    mac.update(&letter.body);
+    let age = Utc::now().timestamp() - timestamp.parse::<i64>().unwrap();
+    (0..300).contains(&age) && hex::encode(mac.finalize().into_bytes()) == signature
+}
+
+pub(super) async fn attempts(world: &World) -> Vec<Value> {
+    world.get("/_control/deliveries").await.body["data"]
+        .as_array()
+        .unwrap()
+        .clone()
+}
+
+pub(super) async fn pending(world: &World) -> i64 {
+    let events = world.get("/v1/events?limit=100").await.body;
+    events["data"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|event| event["pending_webhooks"].as_i64().unwrap())
+        .sum()
+}
+
+pub(super) async fn everything_is_delivered(world: &World) {
+    eventually("everything is delivered", || async {
+        pending(world).await == 0
+    })
+    .await;
+}

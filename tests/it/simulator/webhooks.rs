@@ -1,0 +1,202 @@
+//! Events on their way to a receiver.
+
+use boring_checkout::simulator::WebhookTarget;
+use serde_json::{Value, json};
+
+use super::{
+    receiver::{Receiver, SECRET, attempts, everything_is_delivered, is_genuine},
+    world::{PURCHASE, World, eventually},
+};
+
+#[tokio::test]
+async fn every_event_arrives_signed() {
+    let receiver = Receiver::open().await;
+    let world = World::with_webhook(receiver.url(), SECRET).await;
+    // Whatever the simulator's clock says, a signature is of this moment.
+    world.advances(1_000_000).await;
+
+    let paid = world.buys_with_key(PURCHASE, "wish").await;
+    everything_is_delivered(&world).await;
+
+    let letters = receiver.letters();
+    assert_eq!(letters.len(), 4);
+    assert!(letters.iter().all(is_genuine));
+    let succeeded = letters
+        .iter()
+        .find(|letter| letter.event["type"] == "payment_intent.succeeded")
+        .unwrap();
+    assert_eq!(succeeded.event["data"]["object"], paid.body);
+    assert_eq!(succeeded.event["request"]["idempotency_key"], "wish");
+    assert_eq!(succeeded.event["pending_webhooks"], 1);
+    let journal = attempts(&world).await;
+    assert_eq!(journal.len(), 4);
+    assert_eq!(journal[0]["status"], 200);
+    assert_eq!(journal[0]["url"], receiver.url());
+}
+
+#[tokio::test]
+async fn a_replayed_request_sends_no_second_webhook() {
+    let receiver = Receiver::open().await;
+    let world = World::with_webhook(receiver.url(), SECRET).await;
+
+    world.buys_with_key(PURCHASE, "k").await;
+    world.buys_with_key(PURCHASE, "k").await;
+    everything_is_delivered(&world).await;
+
+    assert_eq!(world.ledger().await["events"], 4);
+    assert_eq!(receiver.letters().len(), 4);
+}
+
+#[tokio::test]
+async fn an_event_is_sent_again_until_it_is_accepted() {
+    let receiver = Receiver::open().await;
+    receiver.answers(&[500, 302]);
+    let world = World::with_webhook(receiver.url(), SECRET).await;
+    world.buys("amount=100&currency=usd").await;
+
+    for sent in 1..=2 {
+        eventually("the attempt failed", || async {
+            attempts(&world).await.len() == sent
+        })
+        .await;
+        world.advances(10).await;
+    }
+    everything_is_delivered(&world).await;
+
+    assert_eq!(receiver.count("payment_intent.created"), 3);
+    let statuses: Vec<Value> = attempts(&world)
+        .await
+        .iter()
+        .map(|attempt| attempt["status"].clone())
+        .collect();
+    assert_eq!(statuses, [json!(200), json!(302), json!(500)]);
+    let numbers: Vec<Value> = attempts(&world)
+        .await
+        .iter()
+        .map(|attempt| attempt["attempt"].clone())
+        .collect();
+    assert_eq!(numbers, [json!(3), json!(2), json!(1)]);
+}
+
+#[tokio::test]
+async fn a_receiver_that_was_down_gets_everything_later() {
+    let receiver = Receiver::open().await;
+    let (address, url) = (receiver.address, receiver.url());
+    drop(receiver);
+    let world = World::with_webhook(url, SECRET).await;
+    world.buys(PURCHASE).await;
+    eventually("all attempts failed", || async {
+        attempts(&world).await.len() == 4
+    })
+    .await;
+    assert!(
+        attempts(&world)
+            .await
+            .iter()
+            .all(|attempt| attempt["error"].is_string())
+    );
+
+    let receiver = Receiver::open_at(address).await;
+    world.advances(3).await;
+    everything_is_delivered(&world).await;
+
+    assert_eq!(receiver.letters().len(), 4);
+}
+
+#[tokio::test]
+async fn deliveries_survive_a_restart() {
+    let receiver = Receiver::open().await;
+    receiver.answers(&[500; 4]);
+    let world = World::on_disk(vec![receiver.target()]).await;
+    world.buys(PURCHASE).await;
+    eventually("all attempts failed", || async {
+        attempts(&world).await.len() == 4
+    })
+    .await;
+
+    let world = world.restart().await;
+    world.advances(3).await;
+    everything_is_delivered(&world).await;
+
+    assert_eq!(receiver.letters().len(), 8);
+    assert_eq!(receiver.count("payment_intent.succeeded"), 2);
+}
+
+#[tokio::test]
+async fn a_delivery_is_given_up_after_about_three_days() {
+    let world = World::with_webhook("http://127.0.0.1:1/hook".to_owned(), SECRET).await;
+    world.buys("amount=100&currency=usd").await;
+
+    for sent in 1..=13 {
+        eventually("the attempt failed", || async {
+            attempts(&world).await.len() == sent
+        })
+        .await;
+        world.advances(24 * 60 * 60).await;
+    }
+
+    let last = attempts(&world).await[0].clone();
+    assert_eq!(last["attempt"], 13);
+    assert_eq!(last["next_attempt_at"], Value::Null);
+}
+
+#[tokio::test]
+async fn an_event_can_be_delivered_again_by_hand() {
+    let receiver = Receiver::open().await;
+    let world = World::with_webhook(receiver.url(), SECRET).await;
+    world.buys("amount=100&currency=usd").await;
+    everything_is_delivered(&world).await;
+    let event = receiver.letters()[0].event["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+
+    let sent = world
+        .control(&format!("events/{event}/deliver"), json!({"copies": 3}))
+        .await;
+
+    assert_eq!(sent["deliveries"].as_array().unwrap().len(), 3);
+    assert_eq!(sent["deliveries"][0]["status"], 200);
+    let letters = receiver.letters();
+    assert_eq!(letters.len(), 4);
+    assert!(
+        letters
+            .iter()
+            .all(|letter| letter.event["id"] == event.as_str())
+    );
+    assert_eq!(
+        world
+            .try_control("events/evt_nobody/deliver", json!({}))
+            .await
+            .status,
+        404
+    );
+}
+
+#[tokio::test]
+async fn one_url_is_one_endpoint_however_often_it_is_configured() {
+    let receiver = Receiver::open().await;
+    let old = WebhookTarget {
+        url: receiver.url(),
+        secret: "whsec_old".to_owned(),
+    };
+    let world = World::on_disk(vec![old, receiver.target()])
+        .await
+        .restart()
+        .await;
+
+    world.buys("amount=100&currency=usd").await;
+    everything_is_delivered(&world).await;
+
+    assert_eq!(receiver.letters().len(), 1);
+    assert!(is_genuine(&receiver.letters()[0]));
+}
+
+#[test]
+fn a_secret_is_not_shown() {
+    let target = WebhookTarget {
+        url: "http://shop.example/hook".to_owned(),
+        secret: SECRET.to_owned(),
+    };
+    assert!(!format!("{target:?}").contains(SECRET));
+}
