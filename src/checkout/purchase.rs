@@ -135,9 +135,14 @@ pub struct PaymentMethod {
 
 /// What the form offers: test methods of the provider, each with its fixed outcome. The first is preselected.
 /// <https://docs.stripe.com/testing>
-pub const PAYMENT_METHODS: [PaymentMethod; 6] = [
+pub const PAYMENT_METHODS: [PaymentMethod; 7] = [
     method("pm_card_visa", "Visa •••• 4242", "succeeds"),
     method("pm_card_mastercard", "Mastercard •••• 4444", "succeeds"),
+    method(
+        "pm_card_threeDSecure2Required",
+        "Visa •••• 3220",
+        "asks you to confirm the payment",
+    ),
     method("pm_card_chargeDeclined", "Visa •••• 0002", "is declined"),
     method(
         "pm_card_chargeDeclinedInsufficientFunds",

@@ -1,6 +1,8 @@
 //! The integration tests, one binary so that they link once.
 
 mod buying;
+mod cancelled;
+mod killed;
 mod simulator;
 mod unknown_outcome;
 mod world;

@@ -4,6 +4,8 @@ use boring_checkout::db::Db;
 use tempfile::TempDir;
 use uuid::Uuid;
 
+use super::Relay;
+
 /// A database that no other test sees. It outlives the shops on it, which may be killed.
 pub struct Database {
     folder: TempDir,
@@ -34,6 +36,19 @@ impl Database {
 
     pub fn is_postgres(&self) -> bool {
         self.postgres.is_some()
+    }
+
+    /// The same database, reached through a wire. SQLite has none.
+    pub fn behind(mut self, wire: &Relay) -> Self {
+        if let Some(url) = &self.postgres {
+            let mut url = url::Url::parse(url).expect("a URL");
+            let port = url.port().unwrap_or(5432);
+            let server = format!("{}:{port}", url.host_str().expect("a host"));
+            wire.leads_to(server.parse().expect("TEST_DATABASE_URL has an IP address"));
+            url.set_port(Some(wire.address.port())).expect("a port");
+            self.postgres = Some(url.to_string());
+        }
+        self
     }
 
     /// A handle of the test's own.

@@ -3,6 +3,7 @@
 //! The database is a SQLite file in a temporary folder or, when `TEST_DATABASE_URL` names a PostgreSQL server, a
 //! fresh schema there. The same stories run on both.
 
+mod books;
 mod database;
 mod page;
 mod process;
@@ -21,6 +22,7 @@ use boring_checkout::{
 use clap::Parser as _;
 
 pub use self::{
+    books::Books,
     database::Database,
     page::{Form, Page},
     process::Process,

@@ -2,7 +2,10 @@
 
 use std::{
     net::SocketAddr,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
@@ -18,27 +21,32 @@ use tokio::{
 pub struct Relay {
     pub address: SocketAddr,
     target: Arc<Mutex<Option<SocketAddr>>>,
+    latency_ms: Arc<AtomicU64>,
 }
 
 impl Relay {
     /// One that leads nowhere yet: connections are closed at once.
     pub async fn open() -> Self {
-        Self::with_latency(Duration::ZERO).await
-    }
-
-    /// One on which every piece of data takes `latency` longer, in each direction.
-    pub async fn with_latency(latency: Duration) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-        let address = listener.local_addr().expect("an address");
-        let target = Arc::new(Mutex::new(None));
-        let leads = Arc::clone(&target);
+        let relay = Self {
+            address: listener.local_addr().expect("an address"),
+            target: Arc::default(),
+            latency_ms: Arc::default(),
+        };
+        let (target, latency_ms) = (Arc::clone(&relay.target), Arc::clone(&relay.latency_ms));
         tokio::spawn(async move {
             while let Ok((near, _)) = listener.accept().await {
-                let target: Option<SocketAddr> = *leads.lock().expect("not poisoned");
-                tokio::spawn(join(near, target, latency));
+                let target: Option<SocketAddr> = *target.lock().expect("not poisoned");
+                tokio::spawn(join(near, target, Arc::clone(&latency_ms)));
             }
         });
-        Self { address, target }
+        relay
+    }
+
+    /// From now on every piece of data takes so much longer, in each direction.
+    pub fn takes(&self, latency: Duration) {
+        let latency = u64::try_from(latency.as_millis()).expect("a short time");
+        self.latency_ms.store(latency, Ordering::Relaxed);
     }
 
     pub fn leads_to(&self, target: SocketAddr) {
@@ -46,7 +54,7 @@ impl Relay {
     }
 }
 
-async fn join(near: TcpStream, target: Option<SocketAddr>, latency: Duration) {
+async fn join(near: TcpStream, target: Option<SocketAddr>, latency_ms: Arc<AtomicU64>) {
     let Some(target) = target else { return };
     let Ok(far) = TcpStream::connect(target).await else {
         return;
@@ -54,15 +62,16 @@ async fn join(near: TcpStream, target: Option<SocketAddr>, latency: Duration) {
     let (near_reads, near_writes) = near.into_split();
     let (far_reads, far_writes) = far.into_split();
     tokio::join!(
-        carry(near_reads, far_writes, latency),
-        carry(far_reads, near_writes, latency),
+        carry(near_reads, far_writes, &latency_ms),
+        carry(far_reads, near_writes, &latency_ms),
     );
 }
 
-async fn carry(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, latency: Duration) {
+async fn carry(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, latency_ms: &AtomicU64) {
     let mut buffer = vec![0; 64 * 1024];
     while let Ok(read @ 1..) = from.read(&mut buffer).await {
-        tokio::time::sleep(latency).await;
+        let latency = latency_ms.load(Ordering::Relaxed);
+        tokio::time::sleep(Duration::from_millis(latency)).await;
         if to.write_all(&buffer[..read]).await.is_err() {
             return;
         }
