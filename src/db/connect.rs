@@ -99,9 +99,7 @@ async fn open_postgres(options: PgConnectOptions, connections: u32) -> sqlx::Res
             })
         })
         .connect_with(
-            options
-                .application_name("boring-checkout")
-                .options([("lock_timeout", format!("{}ms", PATIENCE.as_millis()))]),
+            named(options).options([("lock_timeout", format!("{}ms", PATIENCE.as_millis()))]),
         )
         .await?;
     POSTGRES_MIGRATIONS.run(&pool).await?;
@@ -109,6 +107,14 @@ async fn open_postgres(options: PgConnectOptions, connections: u32) -> sqlx::Res
         pools: Pools::Postgres(pool),
         probe: None,
     })
+}
+
+/// How the server's own views call us, unless the URL says otherwise.
+fn named(options: PgConnectOptions) -> PgConnectOptions {
+    match options.get_application_name() {
+        Some(_) => options,
+        None => options.application_name("boring-checkout"),
+    }
 }
 
 /// SQLite creates a missing file, not the folder it is in.
