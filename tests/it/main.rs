@@ -1,5 +1,11 @@
 //! The integration tests, one binary so that they link once.
 
+#![expect(
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test says what it expects by panicking"
+)]
+
 mod buying;
 mod cancelled;
 mod killed;
