@@ -50,7 +50,10 @@ async fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
     let public_url = &shop.app.till.public_url;
     print(&format!("The Boring Shop is open at   {public_url}\n"))?;
     if let Some(simulator) = &shop.simulator {
-        print(&format!("The payment provider is at   {}\n", simulator.url()))?;
+        print(&format!(
+            "The payment provider is at   {}\n",
+            simulator.url()
+        ))?;
     }
     asked_to_stop().await?;
     tracing::info!("stopping");

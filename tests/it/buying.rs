@@ -172,7 +172,7 @@ async fn r09_the_loser_of_the_insert_reads_the_winners_row() {
 }
 
 /// What the shop makes of a form, for tests that call the phases themselves.
-async fn purchase_of(shop: &Shop, form: &crate::world::Form) -> Purchase {
+pub async fn purchase_of(shop: &Shop, form: &crate::world::Form) -> Purchase {
     use boring_checkout::{
         checkout::Buyer,
         money::{Currency, Money},

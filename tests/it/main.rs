@@ -6,8 +6,10 @@
     reason = "a test says what it expects by panicking"
 )]
 
+mod authentication;
 mod buying;
 mod cancelled;
+mod cost;
 mod killed;
 mod simulator;
 mod unknown_outcome;
