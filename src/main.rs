@@ -86,7 +86,7 @@ async fn provider(args: ProviderArgs) -> Result<ExitCode, Failure> {
 
 async fn audit(args: AuditArgs) -> Result<ExitCode, Failure> {
     start_log(&args.log)?;
-    let db = Db::open(args.database.url.expose())
+    let db = Db::open_existing(args.database.url.expose())
         .await
         .map_err(|error| format!("cannot open the database: {error}"))?;
     let timeout = std::time::Duration::from_secs(10);

@@ -10,6 +10,7 @@ mod authentication;
 mod buying;
 mod cancelled;
 mod cost;
+mod database;
 mod killed;
 mod simulator;
 mod unknown_outcome;
