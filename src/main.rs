@@ -47,14 +47,14 @@ async fn main() -> ExitCode {
 async fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
     start_log(&args.log)?;
     let shop = Shop::start(args).await?;
-    let mut lines = format!(
-        "The Boring Shop is open at   {}\n",
-        shop.app.till.public_url
-    );
+    let public_url = &shop.app.till.public_url;
+    print(&format!("The Boring Shop is open at   {public_url}\n"))?;
     if let Some(simulator) = &shop.simulator {
-        lines += &format!("The payment provider is at   {}\n", simulator.url());
+        print(&format!(
+            "The payment provider is at   {}\n",
+            simulator.url()
+        ))?;
     }
-    print(&lines)?;
     asked_to_stop().await?;
     tracing::info!("stopping");
     shop.stop().await;
@@ -86,7 +86,7 @@ async fn provider(args: ProviderArgs) -> Result<ExitCode, Failure> {
 
 async fn audit(args: AuditArgs) -> Result<ExitCode, Failure> {
     start_log(&args.log)?;
-    let db = Db::open(args.database.url.expose())
+    let db = Db::open_existing(args.database.url.expose())
         .await
         .map_err(|error| format!("cannot open the database: {error}"))?;
     let timeout = std::time::Duration::from_secs(10);

@@ -119,7 +119,7 @@ fn accept(existing: Checkout, purchase: &Purchase) -> Result<Submitted, SubmitEr
     }
     let same_key = existing.idempotency_key == purchase.key;
     if same_key && existing.fingerprint != purchase.fingerprint() {
-        return Err(SubmitError::KeyReused(existing.id));
+        return Err(SubmitError::KeyReused);
     }
     Ok(Submitted::Existing(existing))
 }
@@ -230,9 +230,9 @@ pub struct Short {
 /// Why there is no new checkout. Nothing was stored, held or charged.
 #[derive(Debug, thiserror::Error)]
 pub enum SubmitError {
-    /// The key was used for something else. The checkout it was used for is this visitor's own.
+    /// The key was used for something else.
     #[error("This form was already used for a different purchase.")]
-    KeyReused(CheckoutId),
+    KeyReused,
     /// The key was used by another visitor, of whom nothing is told.
     #[error("This form can't be used. Please start again from your cart.")]
     KeyOfAnother,

@@ -34,22 +34,35 @@ impl Db {
         Self::open_with(url, POSTGRES_CONNECTIONS).await
     }
 
+    /// As [`open`](Self::open), for somebody who only looks: a SQLite file that is not there is not created.
+    pub async fn open_existing(url: &str) -> sqlx::Result<Self> {
+        if is_postgres(url) {
+            Self::open(url).await
+        } else {
+            retrying(|| open_sqlite(url, false)).await
+        }
+    }
+
     /// As [`open`](Self::open), with `connections` at most on PostgreSQL. SQLite has its one writer.
     pub async fn open_with(url: &str, connections: u32) -> sqlx::Result<Self> {
-        if url.starts_with("postgres:") || url.starts_with("postgresql:") {
+        if is_postgres(url) {
             let options = PgConnectOptions::from_str(url)?;
             open_postgres(options, connections).await
         } else {
             create_folder_of(url)?;
             // Of several processes that open a new file at once, only one can switch it to WAL.
-            retrying(|| open_sqlite(url)).await
+            retrying(|| open_sqlite(url, true)).await
         }
     }
 }
 
-async fn open_sqlite(url: &str) -> sqlx::Result<Db> {
+fn is_postgres(url: &str) -> bool {
+    url.starts_with("postgres:") || url.starts_with("postgresql:")
+}
+
+async fn open_sqlite(url: &str, create: bool) -> sqlx::Result<Db> {
     let options = SqliteConnectOptions::from_str(url)?
-        .create_if_missing(true)
+        .create_if_missing(create)
         .foreign_keys(true)
         .busy_timeout(PATIENCE)
         // Readers see the last commit while the writer works.
@@ -99,9 +112,7 @@ async fn open_postgres(options: PgConnectOptions, connections: u32) -> sqlx::Res
             })
         })
         .connect_with(
-            options
-                .application_name("boring-checkout")
-                .options([("lock_timeout", format!("{}ms", PATIENCE.as_millis()))]),
+            named(options).options([("lock_timeout", format!("{}ms", PATIENCE.as_millis()))]),
         )
         .await?;
     POSTGRES_MIGRATIONS.run(&pool).await?;
@@ -109,6 +120,14 @@ async fn open_postgres(options: PgConnectOptions, connections: u32) -> sqlx::Res
         pools: Pools::Postgres(pool),
         probe: None,
     })
+}
+
+/// How the server's own views call us, unless the URL says otherwise.
+fn named(options: PgConnectOptions) -> PgConnectOptions {
+    match options.get_application_name() {
+        Some(_) => options,
+        None => options.application_name("boring-checkout"),
+    }
 }
 
 /// SQLite creates a missing file, not the folder it is in.

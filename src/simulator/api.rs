@@ -23,7 +23,7 @@ use super::{
     answer::{Addressee, Answer},
     clock,
     error::ApiError,
-    execute::{Admitted, execute},
+    execute::{Admitted, execute_once},
     faults::{self, ApiFault},
     idempotency::{Claim, check_key},
     ids,
@@ -121,15 +121,8 @@ async fn process(shared: &Shared, admitted: Admitted, fault: Option<ApiFault>) -
         Some(ApiFault::ErrorAfter(status)) => Some(status),
         Some(ApiFault::DropResponse | ApiFault::Delay(_)) | None => None,
     };
-    let claim = match &admitted.key_use {
-        Some(key_use) => match shared.in_flight.claim(&key_use.key) {
-            Ok(claim) => Some(claim),
-            Err(in_use) => return Outcome::Refused(in_use),
-        },
-        None => None,
-    };
-    match execute(shared, admitted, error_after).await {
-        Ok(answer) => Outcome::Answered(answer, claim),
+    match execute_once(shared, admitted, error_after).await {
+        Ok((answer, claim)) => Outcome::Answered(answer, claim),
         Err(refusal) => Outcome::Refused(refusal),
     }
 }

@@ -9,7 +9,7 @@ use super::{
     call::{Call, Cause},
     error::ApiError,
     expand,
-    idempotency::{self, KeyUse},
+    idempotency::{self, Claim, KeyUse},
     operations::Operation,
     params::Params,
     store::Tx,
@@ -49,11 +49,36 @@ impl Admitted {
     }
 }
 
-/// Executes the request, or finds the answer it got before.
+/// Executes the request unless its key has an answer already.
+///
+/// The claim comes with the answer of a first execution, to be dropped once that was given. A replay needs none:
+/// any number of repeats may read the same stored answer at a time.
+pub(super) async fn execute_once(
+    shared: &Shared,
+    admitted: Admitted,
+    error_after: Option<StatusCode>,
+) -> Result<(Answer, Option<Claim>), ApiError> {
+    let Some(key_use) = &admitted.key_use else {
+        return Ok((execute(shared, admitted, error_after).await?, None));
+    };
+    // Looked at first: the answer may be stored and still be on its way to the first request.
+    shared.in_flight.check(&key_use.key)?;
+    let mut tx = shared.store.read().await?;
+    let stored = idempotency::replay(&mut tx, key_use, shared.clock.now()).await?;
+    drop(tx);
+    if let Some(answer) = stored {
+        return Ok((answer, None));
+    }
+    let claim = shared.in_flight.claim(&key_use.key)?;
+    let answer = execute(shared, admitted, error_after).await?;
+    Ok((answer, Some(claim)))
+}
+
+/// Executes the request, or finds the answer that was stored a moment ago.
 ///
 /// With `error_after` the client is lied to: whatever was done is done, and the answer, stored for the key as
 /// any other, is that status. An `Err` was not executed and has left no trace.
-pub(super) async fn execute(
+async fn execute(
     shared: &Shared,
     admitted: Admitted,
     error_after: Option<StatusCode>,

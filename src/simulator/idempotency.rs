@@ -67,22 +67,15 @@ pub(super) async fn replay(
     wanted: &KeyUse,
     now: i64,
 ) -> Result<Option<Answer>, ApiError> {
-    forget_old_keys(tx, now).await?;
     let stored: Option<Stored> = sqlx::query_as(
-        "select path, digest, request_id, status, body from idempotency_keys where key = $1",
+        "select path, digest, request_id, status, body from idempotency_keys
+         where key = $1 and created > $2",
     )
     .bind(&wanted.key)
+    .bind(now - RETENTION_SECONDS)
     .fetch_optional(tx)
     .await?;
     stored.map(|stored| stored.replay(wanted)).transpose()
-}
-
-async fn forget_old_keys(tx: &mut SqliteConnection, now: i64) -> sqlx::Result<()> {
-    sqlx::query("delete from idempotency_keys where created <= $1")
-        .bind(now - RETENTION_SECONDS)
-        .execute(tx)
-        .await?;
-    Ok(())
 }
 
 impl Stored {
@@ -122,6 +115,7 @@ pub(super) async fn store(
     answer: &Answer,
     now: i64,
 ) -> Result<(), ApiError> {
+    forget_old_keys(tx, now).await?;
     sqlx::query(
         "insert into idempotency_keys (key, path, digest, request_id, status, body, created)
          values ($1, $2, $3, $4, $5, $6, $7)",
@@ -138,6 +132,14 @@ pub(super) async fn store(
     Ok(())
 }
 
+async fn forget_old_keys(tx: &mut SqliteConnection, now: i64) -> sqlx::Result<()> {
+    sqlx::query("delete from idempotency_keys where created <= $1")
+        .bind(now - RETENTION_SECONDS)
+        .execute(tx)
+        .await?;
+    Ok(())
+}
+
 /// The keys of the requests that are being worked on right now, in this process.
 #[derive(Clone, Debug, Default)]
 pub(super) struct InFlight(Arc<Mutex<HashSet<String>>>);
@@ -151,6 +153,16 @@ pub(super) struct Claim {
 
 impl InFlight {
     /// 409 when another request holds the key.
+    pub(super) fn check(&self, key: &str) -> Result<(), ApiError> {
+        let is_held = self
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .contains(key);
+        if is_held { Err(in_use(key)) } else { Ok(()) }
+    }
+
+    /// 409 when another request holds the key; else it is held from now on.
     pub(super) fn claim(&self, key: &str) -> Result<Claim, ApiError> {
         let fresh = self
             .0
@@ -158,20 +170,24 @@ impl InFlight {
             .unwrap_or_else(PoisonError::into_inner)
             .insert(key.to_owned());
         if !fresh {
-            let message = format!(
-                "There is currently another in-progress request using this Idempotency Key (that probably means you \
-                 submitted twice, and the other request is still going through): {key}. Please try again later."
-            );
-            return Err(ApiError::invalid(message)
-                .code("idempotency_key_in_use")
-                .status(StatusCode::CONFLICT)
-                .should_retry(true));
+            return Err(in_use(key));
         }
         Ok(Claim {
             keys: self.clone(),
             key: key.to_owned(),
         })
     }
+}
+
+fn in_use(key: &str) -> ApiError {
+    let message = format!(
+        "There is currently another in-progress request using this Idempotency Key (that probably means you submitted \
+         twice, and the other request is still going through): {key}. Please try again later."
+    );
+    ApiError::invalid(message)
+        .code("idempotency_key_in_use")
+        .status(StatusCode::CONFLICT)
+        .should_retry(true)
 }
 
 impl Drop for Claim {

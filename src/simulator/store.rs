@@ -27,11 +27,14 @@ pub(super) type Tx = Transaction<'static, Sqlite>;
 /// Why the database could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
+    /// Another kind of database, or a plain path.
+    #[error("its URL must begin with sqlite:")]
+    NotSqlite,
     /// The folder of the database file is missing and could not be made.
-    #[error("cannot create the folder of the database")]
-    Folder(#[source] std::io::Error),
+    #[error("its folder cannot be created: {0}")]
+    Folder(std::io::Error),
     /// The schema could not be brought up to date: perhaps a newer version wrote the file.
-    #[error("cannot migrate the database")]
+    #[error("its schema cannot be brought up to date: {0}")]
     Migrate(#[from] sqlx::migrate::MigrateError),
     /// The URL is wrong, or `SQLite` cannot open what it names.
     #[error(transparent)]
@@ -61,6 +64,9 @@ impl Store {
     }
 
     async fn open_once(url: &str) -> Result<Self, StoreError> {
+        if !url.starts_with("sqlite:") {
+            return Err(StoreError::NotSqlite);
+        }
         let options = SqliteConnectOptions::from_str(url)?
             .create_if_missing(true)
             .foreign_keys(true)

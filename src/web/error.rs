@@ -96,7 +96,7 @@ impl From<CartError> for PageError {
 impl From<SubmitError> for PageError {
     fn from(error: SubmitError) -> Self {
         match error {
-            SubmitError::KeyReused(_) | SubmitError::KeyOfAnother => Self::KeyUsed,
+            SubmitError::KeyReused | SubmitError::KeyOfAnother => Self::KeyUsed,
             SubmitError::Db(error) => Self::Db(error),
             _ => Self::Busy,
         }

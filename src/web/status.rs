@@ -74,6 +74,8 @@ fn refresh_seconds(checkout: &Checkout, now: DateTime<Utc>) -> Option<u32> {
     }
     let age = now - checkout.created_at;
     Some(match age {
+        // Not while somebody reads what they have to do, and looks for the button.
+        _ if checkout.next_action_url.is_some() => 10,
         _ if age < TimeDelta::seconds(30) => 2,
         _ if age < TimeDelta::minutes(5) => 5,
         _ => 15,

@@ -172,22 +172,25 @@ async fn r09_the_loser_of_the_insert_reads_the_winners_row() {
 }
 
 /// What the shop makes of a form, for tests that call the phases themselves.
-async fn purchase_of(shop: &Shop, form: &crate::world::Form) -> Purchase {
+pub async fn purchase_of(shop: &Shop, form: &crate::world::Form) -> Purchase {
     use boring_checkout::{
         checkout::Buyer,
         money::{Currency, Money},
     };
-    let (visitor, cart) = shop
+    // The newest session is the one that rendered the form.
+    let records: Vec<(sqlx::types::Json<serde_json::Value>,)> = shop
         .db()
         .query("select record from sessions")
-        .fetch_scalar::<sqlx::types::Json<serde_json::Value>>()
+        .fetch_all()
         .await
-        .map(|record| {
-            let visitor = &record["data"]["visitor"];
-            let id = |name: &str| visitor[name].as_str().expect("an id").to_owned();
-            (id("id"), id("cart"))
-        })
-        .expect("one session");
+        .expect("sessions");
+    let newest = records
+        .iter()
+        .map(|(record,)| &record["data"]["visitor"])
+        .max_by_key(|visitor| visitor["cart"].as_str().map(str::to_owned))
+        .expect("a session");
+    let id = |name: &str| newest[name].as_str().expect("an id").to_owned();
+    let (visitor, cart) = (id("id"), id("cart"));
     let total = form.field("quoted_total").parse().expect("a number");
     Purchase {
         key: form.field("idempotency_key").parse().expect("a key"),

@@ -266,3 +266,71 @@ async fn r52_a_cart_is_kept_after_a_failure_and_used_up_once_by_a_success() {
 fn webhooks_are_lost() -> Value {
     json!({"on": {"webhook": "*"}, "fault": "drop", "times": 10_000})
 }
+
+/// A day later the provider has forgotten the key: the same request would run, and charge, again.
+#[tokio::test]
+async fn r13_r15_an_old_key_is_not_sent_again_and_a_charge_is_found_by_its_metadata() {
+    let shop = impatient().await;
+    let buyer = shop.visitor().with_cart("TEA-01", 1).await;
+    shop.provider.fault(webhooks_are_lost()).await;
+    every_create(&shop, "drop_response").await;
+    let status = buyer.buys().await;
+    let creates = shop
+        .provider
+        .calls("POST", "/v1/payment_intents")
+        .await
+        .len();
+    shop.provider.mends().await;
+    shop.provider.fault(webhooks_are_lost()).await;
+
+    shop.later(24 * 3600);
+    assert_eq!(buyer.sees(&status).await.heading(), "Paid");
+
+    let report = shop.report().await;
+    assert!(report.ok, "{report}");
+    assert_eq!(
+        (report.counts.provider_succeeded, report.counts.orders),
+        (1, 1)
+    );
+    let calls = shop.provider.calls("POST", "/v1/payment_intents").await;
+    assert_eq!(calls.len(), creates, "nothing was created again");
+}
+
+#[tokio::test]
+async fn r13_r15_r46_a_charge_that_never_was_ends_the_attempt_and_frees_the_cart_and_the_stock() {
+    let shop = impatient().await;
+    let buyer = shop.visitor().with_cart("LMP-01", 12).await;
+    shop.provider.fault(webhooks_are_lost()).await;
+    every_create(&shop, "drop_request").await;
+    let status = buyer.buys().await;
+    assert_eq!(
+        shop.count("select stock from products where sku = 'LMP-01'")
+            .await,
+        0
+    );
+    shop.provider.mends().await;
+    shop.provider.fault(webhooks_are_lost()).await;
+
+    shop.later(24 * 3600);
+    let page = buyer.sees(&status).await;
+    assert!(
+        page.text("main").contains("Nothing was charged"),
+        "{}",
+        page.text("main")
+    );
+    assert_eq!(
+        shop.count("select stock from products where sku = 'LMP-01'")
+            .await,
+        12
+    );
+
+    let second = buyer.buys().await;
+    assert_ne!(second, status);
+    assert_eq!(buyer.sees(&second).await.heading(), "Paid");
+    let report = shop.report().await;
+    assert!(report.ok, "{report}");
+    assert_eq!(
+        (report.counts.provider_succeeded, report.counts.orders),
+        (1, 1)
+    );
+}

@@ -19,7 +19,7 @@ pub struct CheckoutPage {
     /// The price of it all, such as "€24.90".
     pub total: String,
 
-    /// Where the confirmation goes.
+    /// How the customer is reached.
     pub email: Field,
     /// Who receives the goods.
     pub name: Field,

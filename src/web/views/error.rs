@@ -40,8 +40,8 @@ impl ErrorPage {
             ),
             404 => (
                 "There is nothing here",
-                "The address may be mistyped, or it belongs to another visitor. Orders open in the browser that \
-                 placed them, or by the link in their e-mail.",
+                "The address may be mistyped, or it belongs to another visitor. Purchases open in the browser that \
+                 made them.",
                 "/",
                 "To the shop",
             ),

@@ -22,7 +22,7 @@ pub struct OrderPage {
     pub payment_method: String,
     /// What the provider calls the payment.
     pub payment_reference: String,
-    /// Where the confirmation went.
+    /// Whose it is.
     pub email: String,
     /// Name and address, a line each. Empty for an order without one.
     pub address: Vec<String>,

@@ -1,5 +1,9 @@
 //! Who gets in, and what every answer has.
 
+use std::net::TcpListener;
+
+use boring_checkout::simulator::{Simulator, SimulatorConfig, WebhookTarget};
+
 use super::world::{Answer, KEY, PURCHASE, World};
 
 #[tokio::test]
@@ -97,4 +101,40 @@ async fn what_does_not_exist_is_404() {
             .status,
         404
     );
+}
+
+#[tokio::test]
+async fn what_cannot_start_says_why_in_one_line() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let with_database = |url: &str| SimulatorConfig {
+        database_url: url.to_owned(),
+        ..SimulatorConfig::default()
+    };
+    let with_webhook = |url: &str| SimulatorConfig {
+        webhooks: vec![WebhookTarget {
+            url: url.to_owned(),
+            secret: String::new(),
+        }],
+        ..SimulatorConfig::default()
+    };
+    let on_a_taken_port = SimulatorConfig {
+        listen: taken.local_addr().unwrap(),
+        ..SimulatorConfig::default()
+    };
+
+    for (config, reason) in [
+        (with_database("postgres://localhost/shop"), "sqlite:"),
+        (
+            with_database("sqlite:///proc/nowhere/provider.db"),
+            "folder",
+        ),
+        (with_database("sqlite:///"), "unable to open"),
+        (with_webhook("localhost:3000/hook"), "http://"),
+        (with_webhook("nowhere"), "nowhere"),
+        (on_a_taken_port, "cannot listen"),
+    ] {
+        let refusal = Simulator::start(config).await.unwrap_err().to_string();
+        assert!(refusal.contains(reason), "{refusal}");
+        assert!(!refusal.contains('\n'), "{refusal}");
+    }
 }

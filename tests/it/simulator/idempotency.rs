@@ -63,6 +63,9 @@ async fn fifty_identical_requests_at_once_make_one_intent() {
     assert!(!paid.is_empty());
     assert!(paid.iter().all(|answer| answer.bytes == paid[0].bytes));
     assert_eq!(world.ledger().await["payment_intents"]["total"], 1);
+    // Once it is answered, the key is not in use any more, however many ask at a time.
+    let repeats = join_all((0..50).map(|_| world.buys_with_key(PURCHASE, "k"))).await;
+    assert!(repeats.iter().all(|answer| answer.bytes == paid[0].bytes));
 }
 
 #[tokio::test]

@@ -1,10 +1,14 @@
 //! A database that no other test sees.
 
 use boring_checkout::db::Db;
+use sqlx::{Connection as _, Executor as _};
 use tempfile::TempDir;
 use uuid::Uuid;
 
-use super::Relay;
+use super::{Relay, eventually};
+
+/// Under which name the one test with a slow wire is known to PostgreSQL.
+const BEHIND_THE_WIRE: &str = "behind the wire";
 
 /// A database that no other test sees. It outlives the shops on it, which may be killed.
 pub struct Database {
@@ -46,9 +50,32 @@ impl Database {
             let server = format!("{}:{port}", url.host_str().expect("a host"));
             wire.leads_to(server.parse().expect("TEST_DATABASE_URL has an IP address"));
             url.set_port(Some(wire.address.port())).expect("a port");
+            url.query_pairs_mut()
+                .append_pair("application_name", BEHIND_THE_WIRE);
             self.postgres = Some(url.to_string());
         }
         self
+    }
+
+    /// Waits until no session behind the wire is at work or in a transaction. SQLite has no sessions.
+    pub async fn has_no_open_transaction(&self) {
+        if !self.is_postgres() {
+            return;
+        }
+        let url = std::env::var("TEST_DATABASE_URL").expect("the server");
+        let mut watch = sqlx::PgConnection::connect(&url).await.expect("it answers");
+        let watch = tokio::sync::Mutex::new(&mut watch);
+        eventually("no session is left in a transaction", || async {
+            let open: i64 = sqlx::query_scalar(
+                "select count(*) from pg_stat_activity where application_name = $1 and state <> 'idle'",
+            )
+            .bind(BEHIND_THE_WIRE)
+            .fetch_one(&mut **watch.lock().await)
+            .await
+            .expect("a count");
+            open == 0
+        })
+        .await;
     }
 
     /// A handle of the test's own.
@@ -60,7 +87,6 @@ impl Database {
 }
 
 async fn fresh_schema(server: &str) -> String {
-    use sqlx::{Connection as _, Executor as _};
     let schema = format!("t_{}", Uuid::new_v4().simple());
     let mut admin = sqlx::PgConnection::connect(server)
         .await

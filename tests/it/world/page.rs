@@ -50,6 +50,17 @@ impl Page {
         self.text("h1")
     }
 
+    /// The address of the first link that starts like this.
+    pub fn link_that_starts(&self, start: &str) -> String {
+        let html = Html::parse_document(&self.html);
+        let links = Selector::parse("a[href]").expect("a selector");
+        html.select(&links)
+            .filter_map(|link| link.attr("href"))
+            .find(|address| address.starts_with(start))
+            .unwrap_or_else(|| panic!("no link to {start}"))
+            .to_owned()
+    }
+
     /// The checkout form, as the page has it filled in.
     pub fn form(&self) -> Form {
         assert_eq!(
