@@ -1,0 +1,152 @@
+// Every page of the shop in every state that a customer can bring about: a name, and how to get there.
+
+import { expect } from "@playwright/test";
+
+import { WHO } from "./visitor.js";
+
+async function buys(visitor) {
+  await visitor.getsReadyToPay();
+  await visitor.pays();
+  await visitor.isToldThatItIsPaid();
+}
+
+export const PAGES = {
+  catalog: ({ visitor }) => visitor.goes("/"),
+
+  product: ({ visitor }) => visitor.goes("/products/LMP-01"),
+
+  "product: wrong quantity": async ({ visitor }) => {
+    await visitor.goes("/products/LMP-01");
+    const { page } = visitor;
+    await page.locator("form.product-form").evaluate((form) => (form.noValidate = true));
+    await page.locator("#quantity").fill("1000");
+    await page.getByRole("button", { name: "Add to cart" }).click();
+    await expect(page).toHaveTitle(/^Error/);
+  },
+
+  "cart: empty": ({ visitor }) => visitor.goes("/cart"),
+
+  cart: async ({ visitor }) => {
+    await visitor.goes("/");
+    await visitor.putsIntoCart("Grey socks");
+    await visitor.putsLampIntoCart();
+  },
+
+  "cart: more than there are": async ({ visitor }) => {
+    await visitor.putsLampIntoCart();
+    await visitor.page.locator(".quantity").fill("50");
+    await visitor.page.getByRole("button", { name: "Update" }).click();
+    await expect(visitor.page).toHaveTitle(/^Error/);
+  },
+
+  "cart: in payment": async ({ visitor, shop }) => {
+    await visitor.getsReadyToPay();
+    await shop.losesTouch();
+    await visitor.pays();
+    await visitor.isToldToWait();
+    await visitor.goes("/cart");
+  },
+
+  checkout: async ({ visitor }) => {
+    await visitor.putsLampIntoCart();
+    await visitor.opensCheckout();
+  },
+
+  "checkout: filled in": async ({ visitor }) => {
+    await visitor.goes("/");
+    await visitor.putsIntoCart("Grey socks");
+    await visitor.getsReadyToPay();
+  },
+
+  "checkout: wrong fields": async ({ visitor }) => {
+    await visitor.getsReadyToPay();
+    await visitor.fillsIn({ ...WHO, email: "not an address", name: "" });
+    await visitor.page.locator("#country").selectOption("");
+    await visitor.pays();
+    await expect(visitor.page).toHaveTitle(/^Error/);
+  },
+
+  "checkout: after a decline": async ({ visitor }) => {
+    await visitor.getsReadyToPay();
+    await visitor.chooses(/9995/);
+    await visitor.pays();
+    await visitor.page.getByRole("link", { name: "Try again" }).click();
+    await expect(visitor.page).toHaveTitle(/^Error/);
+  },
+
+  "checkout: the total has changed": async ({ visitor }) => {
+    await visitor.getsReadyToPay();
+    const tab = await visitor.opensTab();
+    await tab.putsLampIntoCart();
+    await visitor.pays();
+    await expect(visitor.page).toHaveTitle(/^Error/);
+  },
+
+  "checkout: too few left": async ({ visitor, stranger }) => {
+    await visitor.goes("/products/LMP-01");
+    await visitor.page.locator("#quantity").fill("12");
+    await visitor.page.getByRole("button", { name: "Add to cart" }).click();
+    await visitor.opensCheckout();
+    await visitor.fillsIn();
+    await buys(stranger);
+    await visitor.pays();
+    await expect(visitor.page).toHaveTitle(/^Error/);
+  },
+
+  "checkout: an earlier purchase is undecided": async ({ visitor, shop }) => {
+    await visitor.getsReadyToPay();
+    await shop.losesTouch();
+    await visitor.pays();
+    await visitor.isToldToWait();
+    await visitor.putsLampIntoCart();
+    await visitor.opensCheckout();
+  },
+
+  "checkout: an earlier purchase is not confirmed": async ({ visitor }) => {
+    await buys(visitor);
+    await visitor.getsReadyToPay();
+    await visitor.pays();
+    await expect(visitor.page).toHaveTitle(/^Error/);
+  },
+
+  "status: being checked": async ({ visitor, shop }) => {
+    await visitor.getsReadyToPay();
+    await shop.losesTouch();
+    await visitor.pays();
+    await visitor.isToldToWait();
+    // A navigation that is answered with 204 leaves the page as it is, long enough to look at it.
+    await visitor.page.route("**/checkouts/*", (route) => route.fulfill({ status: 204 }));
+  },
+
+  "status: paid": async ({ visitor }) => {
+    await buys(visitor);
+  },
+
+  "status: declined": async ({ visitor }) => {
+    await visitor.getsReadyToPay();
+    await visitor.chooses(/9995/);
+    await visitor.pays();
+    await expect(visitor.heading).toHaveText("The payment was declined");
+  },
+
+  order: async ({ visitor }) => {
+    await buys(visitor);
+    await visitor.page.getByRole("link", { name: "See your order" }).click();
+    await expect(visitor.heading).toHaveText(/^Order /);
+  },
+
+  "error: not found": ({ visitor }) => visitor.goes("/nothing/here"),
+
+  "error: a form that was used": async ({ visitor }) => {
+    await visitor.getsReadyToPay();
+    await visitor.keepsForm();
+    await visitor.chooses(/9995/);
+    await visitor.pays();
+    await expect(visitor.heading).toHaveText("The payment was declined");
+    await visitor.page.goBack();
+    await visitor.fillsIn();
+    await visitor.chooses(/4242/);
+    await visitor.pays();
+    await expect(visitor.heading).toHaveText("This form was already used");
+  },
+};

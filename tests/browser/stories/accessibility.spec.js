@@ -1,0 +1,39 @@
+// Every page in every state, light and dark, wide and narrow, looked at by axe.
+
+import AxeBuilder from "@axe-core/playwright";
+
+import { expect, test } from "../lib/test.js";
+import { PAGES } from "../lib/pages.js";
+
+const WIDE = { width: 1280, height: 900 };
+const NARROW = { width: 360, height: 740 };
+
+test.use({ reducedMotion: "reduce" });
+
+for (const [name, visit] of Object.entries(PAGES)) {
+  test(`R76: ${name}`, { tag: "@scripts" }, async ({ visitor, stranger, shop }) => {
+    await visit({ visitor, stranger, shop });
+    for (const viewport of [WIDE, NARROW]) {
+      await visitor.page.setViewportSize(viewport);
+      for (const colorScheme of ["light", "dark"]) {
+        await visitor.page.emulateMedia({ colorScheme });
+        await test.step(`${viewport.width} pixels, ${colorScheme}`, () => expectAccessible(visitor.page, exempt(name)));
+      }
+    }
+  });
+}
+
+async function expectAccessible(page, exempt) {
+  const { violations } = await new AxeBuilder({ page }).disableRules(exempt).analyze();
+  expect(violations.map(({ id, help, nodes }) => ({ id, help, at: nodes.map((node) => node.html) }))).toEqual([]);
+  const beyond = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  expect(beyond, "the page must not scroll sideways").toBe(0);
+}
+
+/**
+ * A payment that is being checked renews its page, without scripts too, since that is how its customer learns of the
+ * outcome. The rule forbids it on any page, however little is on it to be read.
+ */
+function exempt(name) {
+  return name === "status: being checked" ? ["meta-refresh"] : [];
+}

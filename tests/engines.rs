@@ -1,0 +1,32 @@
+//! Says which engine the integration tests ran on, and which one they did not.
+//!
+//! The tests take the engine that is there, so a green `cargo test` without PostgreSQL is half of the proof. The
+//! usual harness swallows what a passing test prints; this one is a plain program that speaks the harness's language
+//! as far as runners need it: <https://nexte.st/docs/design/custom-test-harnesses/>
+
+use std::env;
+
+const NAME: &str = "which_engine_was_tested";
+
+fn main() {
+    let args: Vec<String> = env::args().skip(1).collect();
+    let has = |flag: &str| args.iter().any(|arg| arg == flag);
+    if has("--list") {
+        // A runner asks a second time for the tests that are to be ignored. There is none.
+        if !has("--ignored") {
+            println!("{NAME}: test");
+        }
+    } else if !has("--ignored") {
+        println!("{}", engine_tested());
+    }
+}
+
+fn engine_tested() -> &'static str {
+    if env::var_os("TEST_DATABASE_URL").is_some() {
+        "The integration tests ran on PostgreSQL. SQLite was NOT tested: run it again without TEST_DATABASE_URL, or \
+         scripts/test for both."
+    } else {
+        "The integration tests ran on SQLite. PostgreSQL was NOT tested: set \
+         TEST_DATABASE_URL=postgres://USER@127.0.0.1:5432/NAME, or run scripts/test for both."
+    }
+}
