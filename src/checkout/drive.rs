@@ -21,11 +21,12 @@ const LONGEST_WAIT: TimeDelta = TimeDelta::minutes(5);
 const WAITING: TimeDelta = TimeDelta::seconds(3);
 
 /// Charges and records `checkout`, whose lease the caller holds.
+#[tracing::instrument(skip_all, fields(checkout.id = %checkout.id))]
 pub async fn drive(till: &Till, checkout: Checkout) -> sqlx::Result<()> {
     let outcome = charge(till, &checkout).await;
     let wait = match &outcome {
         Outcome::Unknown(doubt) => {
-            tracing::warn!(checkout.id = %checkout.id, attempt = checkout.attempts, ?doubt, "outcome unknown");
+            tracing::warn!(attempt = checkout.attempts, ?doubt, "outcome unknown");
             backoff(checkout.attempts)
         }
         outcome => match record(&till.db, checkout.id, outcome, till.clock.now()).await? {
