@@ -1,5 +1,6 @@
-//! Tells cargo that the migrations are part of the binary.
+//! Tells cargo what else is part of the binary.
 
 fn main() {
     println!("cargo:rerun-if-changed=migrations");
+    println!("cargo:rerun-if-changed=static");
 }

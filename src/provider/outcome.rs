@@ -143,6 +143,8 @@ impl Outcome {
                 .next_action
                 .as_ref()
                 .and_then(|action| action.redirect_to_url.as_ref())
+                // It becomes a link on a page of ours, so it is not to be a script.
+                .filter(|page| page.url.starts_with("https:") || page.url.starts_with("http:"))
             {
                 Some(page) => Self::NeedsAuthentication {
                     intent: id,
