@@ -1,4 +1,4 @@
-// Pictures of every page, to be looked at: `npm run screenshots -- FOLDER`.
+// Pictures of every page, to be looked at: `npm run screenshots -- FOLDER`, or of some: `… -- FOLDER checkout`.
 
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -21,10 +21,10 @@ const LOOKS = {
   "no-scripts": { viewport: WIDE, javaScriptEnabled: false },
 };
 
-const folder = process.argv[2] ?? "screenshots";
+const [folder = "screenshots", some = ""] = process.argv.slice(2);
 await mkdir(folder, { recursive: true });
 const browser = await chromium.launch(CHROMIUM);
-for (const [name, visit] of Object.entries(PAGES)) {
+for (const [name, visit] of Object.entries(PAGES).filter(([name]) => name.includes(some))) {
   for (const [look, options] of Object.entries(LOOKS)) {
     const path = join(folder, `${name.replaceAll(/\W+/g, "-")}.${look}.png`);
     await photograph(visit, options, path);

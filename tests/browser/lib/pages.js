@@ -61,6 +61,7 @@ export const PAGES = {
     await visitor.goes("/");
     await visitor.putsIntoCart("Grey socks");
     await visitor.getsReadyToPay();
+    await visitor.page.locator(":focus").blur();
   },
 
   "checkout: wrong fields": async ({ visitor }) => {
