@@ -4,6 +4,8 @@
 //! usual harness swallows what a passing test prints; this one is a plain program that speaks the harness's language
 //! as far as runners need it: <https://nexte.st/docs/design/custom-test-harnesses/>
 
+#![expect(clippy::print_stdout, reason = "printing is what it is for")]
+
 use std::env;
 
 const NAME: &str = "which_engine_was_tested";

@@ -77,6 +77,12 @@ const GOODS: [Goods; 8] = [
     },
 ];
 
+/// What they are called, each of which has a picture.
+#[cfg(test)]
+pub fn skus() -> impl Iterator<Item = &'static str> {
+    GOODS.iter().map(|goods| goods.sku)
+}
+
 /// Fills an empty catalog. Several processes may do so at once; one of them wins.
 pub async fn seed_when_empty(db: &Db, now: DateTime<Utc>) -> sqlx::Result<()> {
     retrying(|| seed_once(db, now)).await

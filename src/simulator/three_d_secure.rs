@@ -123,6 +123,7 @@ fn way_back(return_url: &str, intent: &PaymentIntent) -> Option<String> {
 fn page(text: &str, form: &str) -> Html<String> {
     Html(format!(
         "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>3-D Secure (simulated)</title>\
+         <meta name=\"viewport\" content=\"width=device-width\"><link rel=\"icon\" href=\"data:,\">\
          <h1>Your bank (simulated)</h1><p>{text}</p>{form}</html>"
     ))
 }

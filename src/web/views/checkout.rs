@@ -125,8 +125,8 @@ impl CheckoutPage {
             ("email", &self.email.error),
             ("name", &self.name.error),
             ("address", &self.address.error),
-            ("city", &self.city.error),
             ("postal_code", &self.postal_code.error),
+            ("city", &self.city.error),
             ("country", &self.country.error),
             ("payment_method", &self.payment_method.error),
         ]

@@ -10,6 +10,11 @@ async function buys(visitor) {
   await visitor.isToldThatItIsPaid();
 }
 
+/** A navigation that is answered with 204 leaves the page as it is, long enough to look at it. */
+async function stays(visitor) {
+  await visitor.page.route("**/checkouts/*", (route) => route.fulfill({ status: 204 }));
+}
+
 export const PAGES = {
   catalog: ({ visitor }) => visitor.goes("/"),
 
@@ -56,6 +61,7 @@ export const PAGES = {
     await visitor.goes("/");
     await visitor.putsIntoCart("Grey socks");
     await visitor.getsReadyToPay();
+    await visitor.page.locator(":focus").blur();
   },
 
   "checkout: wrong fields": async ({ visitor }) => {
@@ -114,8 +120,15 @@ export const PAGES = {
     await shop.losesTouch();
     await visitor.pays();
     await visitor.isToldToWait();
-    // A navigation that is answered with 204 leaves the page as it is, long enough to look at it.
-    await visitor.page.route("**/checkouts/*", (route) => route.fulfill({ status: 204 }));
+    await stays(visitor);
+  },
+
+  "status: needs authentication": async ({ visitor }) => {
+    await visitor.getsReadyToPay();
+    await visitor.chooses(/3220/);
+    await visitor.pays();
+    await visitor.isAskedToConfirm();
+    await stays(visitor);
   },
 
   "status: paid": async ({ visitor }) => {

@@ -79,6 +79,10 @@ export class Visitor {
     await expect(this.heading).toHaveText("We are checking your payment");
   }
 
+  async isAskedToConfirm() {
+    await expect(this.heading).toHaveText("Your bank wants to ask you");
+  }
+
   /** The key of the form on the page. */
   async key() {
     return this.page.locator("[name=idempotency_key]").inputValue();

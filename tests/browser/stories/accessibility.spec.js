@@ -31,9 +31,9 @@ async function expectAccessible(page, exempt) {
 }
 
 /**
- * A payment that is being checked renews its page, without scripts too, since that is how its customer learns of the
+ * The page of an undecided payment renews itself, without scripts too, since that is how its customer learns of the
  * outcome. The rule forbids it on any page, however little is on it to be read.
  */
 function exempt(name) {
-  return name === "status: being checked" ? ["meta-refresh"] : [];
+  return ["status: being checked", "status: needs authentication"].includes(name) ? ["meta-refresh"] : [];
 }
