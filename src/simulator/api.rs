@@ -175,7 +175,7 @@ async fn read_form(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, ApiError>
     let is_form =
         content_type.is_empty() || content_type.starts_with("application/x-www-form-urlencoded");
     if !is_form && !body.is_empty() {
-        let message = "Invalid request (check that your POST content type is application/x-www-form-urlencoded).";
+        let message = "The body of a POST must be application/x-www-form-urlencoded.";
         return Err(ApiError::invalid(message));
     }
     Ok(body.to_vec())

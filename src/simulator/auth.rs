@@ -27,15 +27,14 @@ impl SecretKey {
     pub(super) fn check(&self, headers: &HeaderMap) -> Result<(), ApiError> {
         let Some(given) = given_key(headers) else {
             return Err(ApiError::unauthorized(
-                "You did not provide an API key. You need to provide your API key in the Authorization header, using \
-                 Bearer auth (e.g. 'Authorization: Bearer YOUR_SECRET_KEY').",
+                "There is no API key in this request. Send it in the Authorization header: 'Authorization: Bearer sk_test_…'.",
             ));
         };
         if Self::new(&given).0 == self.0 {
             return Ok(());
         }
         Err(ApiError::unauthorized(format!(
-            "Invalid API Key provided: {}",
+            "This API key is not valid: {}",
             masked(&given)
         )))
     }

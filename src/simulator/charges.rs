@@ -123,7 +123,7 @@ pub(super) async fn fail(
         "reason": decline.decline_code,
         "risk_level": "normal",
         "risk_score": 20,
-        "seller_message": "The bank did not return any further details with this decline.",
+        "seller_message": "The bank gave no reason for this decline.",
         "type": "issuer_declined"
     });
     charge.insert(call, "charge.failed").await?;

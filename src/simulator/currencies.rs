@@ -63,7 +63,7 @@ pub(super) fn parse_currency(text: &str) -> Result<String, ApiError> {
     all.sort_unstable();
     let shown: String = currency.chars().take(20).collect();
     let message = format!(
-        "Invalid currency: {shown}. Stripe currently supports these currencies: {}",
+        "There is no currency {shown}. These can be charged: {}",
         all.join(", ")
     );
     Err(ApiError::invalid(message).param("currency"))

@@ -83,15 +83,13 @@ impl Stored {
         let key = &wanted.key;
         if self.path != wanted.path {
             return Err(ApiError::idempotency(format!(
-                "Keys for idempotent requests can only be used for the same endpoint they were first used for \
-                 ('{}' vs '{}'). Try using a key other than '{key}' if you meant to execute a different request.",
+                "The idempotency key '{key}' belongs to another endpoint: this is '{}', it was first used for '{}'. A different request needs a key of its own.",
                 wanted.path, self.path
             )));
         }
         if self.digest != wanted.digest {
             return Err(ApiError::idempotency(format!(
-                "Keys for idempotent requests can only be used with the same parameters they were first used with. \
-                 Try using a key other than '{key}' if you meant to execute a different request."
+                "The idempotency key '{key}' was first used with other parameters. A different request needs a key of its own."
             )));
         }
         let status = u16::try_from(self.status)
@@ -181,8 +179,7 @@ impl InFlight {
 
 fn in_use(key: &str) -> ApiError {
     let message = format!(
-        "There is currently another in-progress request using this Idempotency Key (that probably means you submitted \
-         twice, and the other request is still going through): {key}. Please try again later."
+        "A request with the idempotency key '{key}' is still being worked on, so this one may be its double. Try again later."
     );
     ApiError::invalid(message)
         .code("idempotency_key_in_use")

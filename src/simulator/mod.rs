@@ -167,6 +167,8 @@ impl Simulator {
         };
         let listener = TcpListener::bind(config.listen).await.map_err(listening)?;
         let address = listener.local_addr().map_err(listening)?;
+        let is_https = |webhook: &WebhookTarget| webhook.url.starts_with("https:");
+        let needs_tls = config.webhooks.iter().any(is_https);
         let shared = Arc::new(Shared {
             base_url: format!("http://{address}"),
             key: SecretKey::new(&config.key),
@@ -175,7 +177,7 @@ impl Simulator {
             faults: Faults::default(),
             in_flight: InFlight::default(),
             journal: Journal::default(),
-            http: webhooks::client(config.webhook_timeout)?,
+            http: webhooks::client(config.webhook_timeout, needs_tls)?,
             wake: Notify::new(),
             tasks: TaskTracker::new(),
             stopping: CancellationToken::new(),

@@ -56,17 +56,11 @@ pub(super) async fn attempt(
     confirmation: &Confirmation,
 ) -> Result<(), ApiError> {
     let Some(method) = method else {
-        let message = "You cannot confirm this PaymentIntent because it's missing a payment method. You can either \
-                       update the PaymentIntent with a payment method and then confirm it again, or confirm it again \
-                       directly with a payment method.";
+        let message = "This PaymentIntent has no payment method, so it cannot be confirmed. Update it with one, or name one when you confirm.";
         return Err(intent.unexpected_state(message)?);
     };
     if confirmation.return_url.is_none() && intent.may_redirect() {
-        let message = "This PaymentIntent is configured to accept payment methods enabled in your Dashboard. Because \
-                       some of these payment methods might redirect your customer off of your page, you must \
-                       provide a `return_url`. If you don't want to accept redirect-based payment methods, set \
-                       `automatic_payment_methods[enabled]` to `true` and \
-                       `automatic_payment_methods[allow_redirects]` to `never`.";
+        let message = "This PaymentIntent accepts payment methods that may send your customer to another page, so it needs a `return_url`. To accept none of those, set `automatic_payment_methods[enabled]` to `true` and `automatic_payment_methods[allow_redirects]` to `never`.";
         return Err(ApiError::invalid(message)
             .with("payment_intent", intent.show()?)
             .executed());
@@ -202,7 +196,7 @@ impl Decline {
 /// What a customer who fails or refuses the challenge leaves behind.
 pub(super) fn authentication_failure(method: Value) -> ApiError {
     ApiError::invalid(
-        "We are unable to authenticate your payment method. Please choose a different payment method and try again.",
+        "Your payment method could not be authenticated. Choose another one and try again.",
     )
     .code("payment_intent_authentication_failure")
     .with("payment_method", method)

@@ -29,9 +29,7 @@ pub(in crate::simulator) async fn cancel(
         Status::Succeeded | Status::Canceled => {
             let status = intent.status.name();
             let message = format!(
-                "You cannot cancel this PaymentIntent because it has a status of {status}. Only a PaymentIntent with \
-                 one of the following statuses may be canceled: requires_payment_method, requires_capture, \
-                 requires_confirmation, requires_action, processing."
+                "This PaymentIntent is {status} and cannot be canceled. That is possible while it is one of requires_payment_method, requires_capture, requires_confirmation, requires_action, processing."
             );
             return Err(intent.unexpected_state(message)?);
         }

@@ -27,15 +27,12 @@ pub(in crate::simulator) async fn confirm(
     match intent.status {
         Status::RequiresPaymentMethod | Status::RequiresConfirmation | Status::RequiresAction => {}
         Status::Succeeded => {
-            let message = "You cannot confirm this PaymentIntent because it has already succeeded after being \
-                           previously confirmed.";
+            let message = "This PaymentIntent was confirmed before and has succeeded: there is nothing to confirm.";
             return Err(intent.unexpected_state(message)?);
         }
         Status::RequiresCapture | Status::Processing | Status::Canceled => {
             let status = intent.status.name();
-            let message = format!(
-                "You cannot confirm this PaymentIntent because it has a status of {status}."
-            );
+            let message = format!("This PaymentIntent is {status} and cannot be confirmed.");
             return Err(intent.unexpected_state(message)?);
         }
     }

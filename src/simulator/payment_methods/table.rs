@@ -94,7 +94,7 @@ const INCORRECT_CVC: Decline = Decline {
 const PROCESSING_ERROR: Decline = Decline {
     code: "processing_error",
     decline_code: "processing_error",
-    message: "An error occurred while processing your card. Try again in a little bit.",
+    message: "There was an error while your card was processed. Try again shortly.",
     ..GENERIC
 };
 
@@ -106,7 +106,7 @@ const FRAUDULENT: Decline = Decline {
 
 const VELOCITY: Decline = Decline {
     decline_code: "card_velocity_exceeded",
-    message: "Your card was declined for making repeated attempts too frequently or exceeding its amount limit.",
+    message: "Your card was declined: it was used too often, or for more than its limit.",
     advice_code: None,
     ..GENERIC
 };
@@ -115,7 +115,7 @@ const VELOCITY: Decline = Decline {
 pub(in crate::simulator) const AUTHENTICATION_REQUIRED: Decline = Decline {
     code: "authentication_required",
     decline_code: "authentication_required",
-    message: "Your card was declined. This transaction requires authentication.",
+    message: "Your card was declined: this payment needs your authentication.",
     param: None,
     advice_code: None,
 };

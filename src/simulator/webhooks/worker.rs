@@ -28,14 +28,23 @@ const MAX_NAP: Duration = Duration::from_mins(1);
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// The client that delivers: what an endpoint answers is final, whether a redirect or not.
-pub(in crate::simulator) fn client(timeout: Duration) -> reqwest::Result<reqwest::Client> {
+///
+/// Without an `https:` endpoint it needs no certificates of the system's, which a small image may lack.
+pub(in crate::simulator) fn client(
+    timeout: Duration,
+    needs_tls: bool,
+) -> reqwest::Result<reqwest::Client> {
     // Fails when a provider is installed already, which is as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    reqwest::Client::builder()
+    let client = reqwest::Client::builder()
         .redirect(Policy::none())
         .no_proxy()
-        .timeout(timeout)
-        .build()
+        .timeout(timeout);
+    if needs_tls {
+        client.build()
+    } else {
+        client.tls_certs_only([]).build()
+    }
 }
 
 /// The attempts under way, by task.
