@@ -2,7 +2,7 @@
 //!
 //! 1. [`purchase`]: what a form asks for, and what names it.
 //! 2. [`model`]: the checkout's row and its states.
-//! 3. [`submit`]: one form becomes at most one checkout, with its stock held. Committed before any call out.
+//! 3. [`submit`](mod@submit): one form becomes at most one checkout, with its stock held. Committed before any call out.
 //! 4. [`charge`](mod@charge): the provider is asked, with no transaction open.
 //! 5. [`record`](mod@record): the outcome is written, once, by whoever learns it first.
 //! 6. [`drive`](mod@drive): the lease that lets exactly one of many retries go on with an open checkout.
