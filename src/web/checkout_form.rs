@@ -25,6 +25,12 @@ const COUNTRIES: [(&str, &str); 12] = [
     ("SE", "Sweden"),
 ];
 
+/// The name of a country that we send to; of any other its code.
+pub fn country_name(code: &str) -> &str {
+    let known = COUNTRIES.iter().find(|(known, _)| *known == code);
+    known.map_or(code, |(_, name)| name)
+}
+
 /// The currency of the shop's forms.
 const CURRENCY: Currency = Currency::Eur;
 

@@ -7,7 +7,7 @@ use axum::{
 };
 use chrono::SecondsFormat;
 
-use super::{error::PageError, show, views, visitor::Visitor};
+use super::{checkout_form::country_name, error::PageError, show, views, visitor::Visitor};
 use crate::{
     app::App,
     checkout::{Buyer, PaymentMethod, model},
@@ -57,6 +57,6 @@ fn address(buyer: &Buyer) -> Vec<String> {
         buyer.name.clone(),
         buyer.address.clone(),
         format!("{} {}", buyer.postal_code, buyer.city),
-        buyer.country.clone(),
+        country_name(&buyer.country).to_owned(),
     ]
 }

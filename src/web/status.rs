@@ -26,20 +26,22 @@ pub async fn status(
     Path(id): Path<String>,
     RawQuery(query): RawQuery,
 ) -> Result<Response, PageError> {
-    // What the provider adds to the way back from the bank's page.
-    let is_back = query.is_some_and(|query| query.contains("redirect_status="));
-    let checkout = find(&app, &visitor, &id).await?;
-    let checkout = if is_left_open(&checkout, app.till.clock.now()) {
+    let mut checkout = find(&app, &visitor, &id).await?;
+    if is_left_open(&checkout, app.till.clock.now()) {
         resume(&app, &checkout).await;
-        find(&app, &visitor, &id).await?
-    } else {
-        checkout
-    };
+        checkout = find(&app, &visitor, &id).await?;
+    }
+    // Back from the bank's page, as the provider's addition to the address tells, there is nothing left to confirm.
+    // What the bank was told we learn in a moment.
+    let is_back = query.is_some_and(|query| query.contains("redirect_status="));
+    if is_back {
+        checkout.next_action_url = None;
+    }
     let lines = model::lines(&app.till.db, checkout.id).await?;
     let page = views::StatusPage {
         chrome: visitor.chrome(&app).await?,
         checkout_id: checkout.id.to_string(),
-        refresh_seconds: refresh_seconds(&checkout, app.till.clock.now(), is_back),
+        refresh_seconds: refresh_seconds(&checkout, app.till.clock.now()),
         lines: lines
             .iter()
             .map(|line| show::checkout_line(line, checkout.amount().currency))
@@ -71,14 +73,14 @@ async fn resume(app: &App, checkout: &Checkout) {
 }
 
 /// Often at first, when the answer is near; then less and less.
-fn refresh_seconds(checkout: &Checkout, now: DateTime<Utc>, is_back: bool) -> Option<u32> {
+fn refresh_seconds(checkout: &Checkout, now: DateTime<Utc>) -> Option<u32> {
     if checkout.status != Status::Pending {
         return None;
     }
     let age = now - checkout.created_at;
     Some(match age {
         // Not while somebody reads what they have to do, and looks for the button.
-        _ if checkout.next_action_url.is_some() && !is_back => 10,
+        _ if checkout.next_action_url.is_some() => 10,
         _ if age < TimeDelta::seconds(30) => 2,
         _ if age < TimeDelta::minutes(5) => 5,
         _ => 15,

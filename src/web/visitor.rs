@@ -54,7 +54,7 @@ impl Visitor {
             None => 0,
         };
         Ok(Chrome {
-            cart_units,
+            cart_units: Some(cart_units),
             lab: false,
         })
     }

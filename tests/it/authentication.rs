@@ -17,13 +17,13 @@ async fn asked(shop: &Shop) -> (Visitor, String) {
 
 /// Presses a button on the provider's page, and returns where it leads, within the shop.
 async fn answers(shop: &Shop, page: &Page, verdict: &str) -> String {
-    let bank = page.link_that_starts(&shop.provider.url);
-    let bank = bank
+    let asks = page.link_that_starts(&shop.provider.url);
+    let asks = asks
         .strip_prefix(&shop.provider.url)
         .expect("the provider's")
         .to_owned();
     let browser = Visitor::at(&shop.provider.url);
-    let pressed = browser.posts(&bank, &[("verdict", verdict)]).await;
+    let pressed = browser.posts(&asks, &[("verdict", verdict)]).await;
     let back = pressed.location();
     back.strip_prefix(&shop.url)
         .expect("the way back")

@@ -67,8 +67,8 @@ async fn a_phase_survives_the_end_of_its_session() {
     let ends = Arc::new(AtomicUsize::new(0));
     let ended = Arc::clone(&ends);
     let probe = Probe::new(move |boundary| {
-        let here =
-            boundary == Boundary::BeforeCommit && ends.fetch_add(1, Ordering::SeqCst) % 2 == 0;
+        let here = boundary == Boundary::BeforeCommit
+            && ends.fetch_add(1, Ordering::SeqCst).is_multiple_of(2);
         let other = other.clone();
         async move {
             if here {

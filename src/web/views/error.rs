@@ -32,6 +32,12 @@ impl ErrorPage {
     /// meets a 500 while paying has to look, not to guess.
     pub fn new(chrome: Chrome, status: u16) -> Self {
         let (title, advice, url, label) = match status {
+            400 | 415 => (
+                "This form did not arrive as it was sent",
+                "Part of it is missing, or it is not a form. Nothing was done. Go back and send it again.",
+                "/cart",
+                "To your cart",
+            ),
             403 => (
                 "This request came from elsewhere",
                 "For your safety we only accept forms from our own pages. Open the shop and try there.",
@@ -44,6 +50,12 @@ impl ErrorPage {
                  made them.",
                 "/",
                 "To the shop",
+            ),
+            405 => (
+                "This address only takes a form",
+                "You may have reloaded a page that answered a form. Nothing was done. Your cart shows how things stand.",
+                "/cart",
+                "To your cart",
             ),
             409 => (
                 "This has changed in the meantime",

@@ -28,8 +28,8 @@ use super::assets::{self, Assets};
 /// What every page has around it.
 #[derive(Clone, Debug, Default)]
 pub struct Chrome {
-    /// The units in the visitor's cart, shown beside the link to it.
-    pub cart_units: i64,
+    /// The units in the visitor's cart, shown beside the link to it. `None` where nobody looked, as on a page about an error.
+    pub cart_units: Option<i64>,
     /// Whether to show the link to the lab.
     pub lab: bool,
 }

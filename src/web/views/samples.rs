@@ -14,7 +14,7 @@ fn hostile() -> String {
 
 pub(super) fn chrome() -> Chrome {
     Chrome {
-        cart_units: 3,
+        cart_units: Some(3),
         lab: true,
     }
 }
