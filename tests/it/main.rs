@@ -3,6 +3,8 @@
 mod buying;
 mod cancelled;
 mod killed;
+mod signatures;
 mod simulator;
 mod unknown_outcome;
+mod webhooks;
 mod world;

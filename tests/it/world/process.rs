@@ -2,8 +2,10 @@
 
 use std::{
     io::{BufRead as _, BufReader},
-    process::{Child, Command, Stdio},
+    process::{Child, Command, ExitStatus, Stdio},
 };
+
+use tempfile::NamedTempFile;
 
 use super::{Database, Provider, Visitor};
 
@@ -11,6 +13,7 @@ use super::{Database, Provider, Visitor};
 pub struct Process {
     child: Child,
     pub url: String,
+    log: NamedTempFile,
 }
 
 impl Process {
@@ -35,11 +38,16 @@ impl Process {
 
     fn start(common: &[&str], announces: &str, listen: &str, flags: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_boring-checkout"));
-        command.args(common).args(flags).args(["--log", "warn"]);
+        command.args(common).args(flags);
+        if !flags.contains(&"--log") {
+            command.args(["--log", "warn"]);
+        }
         if !flags.contains(&listen) {
             command.args([listen, "127.0.0.1:0"]);
         }
+        let log = NamedTempFile::new().expect("a temporary file");
         let mut child = command
+            .stderr(log.reopen().expect("the file is there"))
             .stdout(Stdio::piped())
             .spawn()
             .expect("the program starts");
@@ -49,7 +57,7 @@ impl Process {
             .strip_prefix(announces)
             .unwrap_or_else(|| panic!("unexpected: {line}"));
         let url = url.trim().to_owned();
-        Self { child, url }
+        Self { child, url, log }
     }
 
     pub fn visitor(&self) -> Visitor {
@@ -65,6 +73,23 @@ impl Process {
         self.child.id()
     }
 
+    /// What it has logged so far.
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.log.path()).expect("the log can be read")
+    }
+
+    /// SIGTERM: a polite request.
+    pub fn asks_to_stop(&self) {
+        let pid = self.child.id().to_string();
+        let sent = Command::new("kill").args(["-TERM", &pid]).status();
+        assert!(sent.expect("there is a kill").success());
+    }
+
+    /// Waits for its end.
+    pub fn ends(mut self) -> ExitStatus {
+        self.child.wait().expect("it ends")
+    }
+
     /// SIGKILL: nothing is finished, nothing is said.
     pub fn kill(mut self) {
         self.end();
@@ -78,6 +103,9 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
+        if std::thread::panicking() {
+            println!("{}", self.log());
+        }
         self.end();
     }
 }
