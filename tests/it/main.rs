@@ -2,6 +2,7 @@
 
 mod buying;
 mod cancelled;
+mod false_news;
 mod killed;
 mod signatures;
 mod simulator;
