@@ -2,10 +2,12 @@
 
 mod buying;
 mod cancelled;
+mod database_conflicts;
 mod false_news;
 mod killed;
 mod signatures;
 mod simulator;
+mod stock;
 mod unknown_outcome;
 mod webhooks;
 mod world;

@@ -85,6 +85,19 @@ impl Provider {
         self.answer(request).await
     }
 
+    /// A call of its API, as somebody at the provider's dashboard makes it.
+    pub async fn posts(&self, path: &str) -> Value {
+        self.answer(self.client.post(format!("{}{path}", self.url)))
+            .await
+    }
+
+    /// All the money that it took, in minor units.
+    pub async fn charged(&self) -> i64 {
+        self.ledger().await["payment_intents"]["amount_succeeded"]
+            .as_i64()
+            .expect("a number")
+    }
+
     pub async fn ledger(&self) -> Value {
         self.reads("/_control/ledger").await
     }
