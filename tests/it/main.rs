@@ -2,9 +2,11 @@
 
 mod buying;
 mod cancelled;
+mod carts;
 mod database_conflicts;
 mod false_news;
 mod killed;
+mod prices;
 mod signatures;
 mod simulator;
 mod stock;
