@@ -136,9 +136,10 @@ async fn the_answer_to_each_commit_is_lost_once() {
             let here =
                 boundary == Boundary::AfterCommit && commits.fetch_add(1, Ordering::SeqCst) == lost;
             async move {
-                match here {
-                    true => Err(std::io::Error::from(std::io::ErrorKind::ConnectionReset).into()),
-                    false => Ok(()),
+                if here {
+                    Err(std::io::Error::from(std::io::ErrorKind::ConnectionReset).into())
+                } else {
+                    Ok(())
                 }
             }
         });

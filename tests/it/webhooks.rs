@@ -89,21 +89,21 @@ async fn r27_two_webhooks_at_the_moment_of_our_commit() {
     let shop = Shop::open().await;
     shop.provider.loses_webhooks().await;
     let (arrive, mut arrived) = watch::channel(false);
-    let (begin, begun) = watch::channel(0);
+    let (count, counted) = watch::channel(0);
     let recording = Probe::new(move |boundary| {
         let here = is_statement(boundary, "insert into outbox");
-        let (arrive, mut begun) = (arrive.clone(), begun.clone());
+        let (arrive, mut counted) = (arrive.clone(), counted.clone());
         async move {
             if here {
                 arrive.send_replace(true);
-                begun.wait_for(|n| *n >= 2).await.expect("both begin");
+                counted.wait_for(|n| *n >= 2).await.expect("both begin");
             }
             Ok(())
         }
     });
     let receiving = Probe::new(move |boundary| {
         if boundary == Boundary::BeforeBegin {
-            begin.send_modify(|n| *n += 1);
+            count.send_modify(|n| *n += 1);
         }
         async { Ok(()) }
     });

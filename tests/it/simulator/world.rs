@@ -69,7 +69,7 @@ impl World {
             simulator,
             config,
             client,
-            folder: folder,
+            folder,
         }
     }
 

@@ -1,11 +1,11 @@
 //! Webhooks in the provider's hand, or in one that imitates it.
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
-use reqwest::{Client, RequestBuilder, redirect::Policy};
+use reqwest::RequestBuilder;
 use serde_json::{Value, json};
 use sha2::Sha256;
 
-use super::Page;
+use super::{Page, client};
 
 /// A delivery: a body, and what is signed with which secret at what time.
 #[derive(Clone)]
@@ -29,7 +29,7 @@ impl Letter {
         Self::new(event.to_string())
     }
 
-    pub fn dated(self, at: impl ToString) -> Self {
+    pub fn dated(self, at: &impl ToString) -> Self {
         let at = at.to_string();
         Self { at, ..self }
     }
@@ -57,12 +57,7 @@ impl Letter {
 
     /// The delivery, for tests that change something about it.
     pub fn request(&self, address: &str) -> RequestBuilder {
-        let client = Client::builder()
-            .redirect(Policy::none())
-            .tls_certs_only([])
-            .build()
-            .expect("a client");
-        client
+        client()
             .post(address)
             .header("content-type", "application/json; charset=utf-8")
             .header("stripe-signature", self.signature())

@@ -174,6 +174,17 @@ pub const NOTHING: Expected = Expected {
     sold: 0,
 };
 
+/// An HTTP client that follows no redirects: the tests want to see them.
+fn client() -> reqwest::Client {
+    // Nothing is encrypted here, but a client cannot be built without it. It may be there already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::builder()
+        .redirect(reqwest::redirect::Policy::none())
+        .tls_certs_only([])
+        .build()
+        .expect("a client")
+}
+
 /// Waits for a condition, never for a time.
 pub async fn eventually<F: Future<Output = bool>>(what: &str, condition: impl Fn() -> F) {
     let deadline = tokio::time::Instant::now() + PATIENCE;

@@ -61,9 +61,10 @@ pub fn failing(
                 })
                 .is_ok();
         async move {
-            match strikes {
-                true => Err(sqlx::Error::Database(Box::new(Refusal(code)))),
-                false => Ok(()),
+            if strikes {
+                Err(sqlx::Error::Database(Box::new(Refusal(code))))
+            } else {
+                Ok(())
             }
         }
     });
@@ -83,7 +84,7 @@ impl fmt::Display for Refusal {
 impl Error for Refusal {}
 
 impl DatabaseError for Refusal {
-    fn message(&self) -> &str {
+    fn message(&self) -> &'static str {
         "made up by a test"
     }
 

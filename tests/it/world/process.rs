@@ -9,6 +9,9 @@ use tempfile::NamedTempFile;
 
 use super::{Database, Provider, Visitor};
 
+/// What a shop says once it serves.
+const OPEN: &str = "The Boring Shop is open at";
+
 /// A running `boring-checkout`.
 pub struct Process {
     child: Child,
@@ -27,24 +30,36 @@ impl Process {
             "--provider-url",
             &provider.url,
         ];
-        Self::start(&common, "The Boring Shop is open at", "--listen", flags)
+        Self::start(&common, flags)
     }
 
-    /// Starts the simulator alone.
-    pub fn provider(database_url: &str, flags: &[&str]) -> Self {
-        let common = ["provider", "--database-url", database_url];
-        Self::start(&common, "The payment provider is at", "--listen", flags)
+    /// Starts the shop on `database`, with the simulator beside it.
+    pub fn whole(database: &Database, flags: &[&str]) -> Self {
+        let url = database.url();
+        let common = [
+            "--database-url",
+            &url,
+            "--provider-listen",
+            "127.0.0.1:0",
+            "--provider-database-url",
+            "sqlite::memory:",
+        ];
+        Self::start(&common, flags)
     }
 
-    fn start(common: &[&str], announces: &str, listen: &str, flags: &[&str]) -> Self {
+    fn start(common: &[&str], flags: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_boring-checkout"));
         command.args(common).args(flags);
-        if !flags.contains(&"--log") {
-            command.args(["--log", "warn"]);
+        for (flag, value) in [("--listen", "127.0.0.1:0"), ("--log", "warn")] {
+            if !flags.contains(&flag) {
+                command.args([flag, value]);
+            }
         }
-        if !flags.contains(&listen) {
-            command.args([listen, "127.0.0.1:0"]);
-        }
+        Self::of(&mut command)
+    }
+
+    /// A shop that is started by a command of the test's own.
+    pub fn of(command: &mut Command) -> Self {
         let log = NamedTempFile::new().expect("a temporary file");
         let mut child = command
             .stderr(log.reopen().expect("the file is there"))
@@ -54,7 +69,7 @@ impl Process {
         let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines();
         let line = lines.next().expect("it says where it is").expect("text");
         let url = line
-            .strip_prefix(announces)
+            .strip_prefix(OPEN)
             .unwrap_or_else(|| panic!("unexpected: {line}"));
         let url = url.trim().to_owned();
         Self { child, url, log }
@@ -67,10 +82,6 @@ impl Process {
     /// Where it listens, to start the next one in the same place.
     pub fn address(&self) -> String {
         self.url.trim_start_matches("http://").to_owned()
-    }
-
-    pub fn pid(&self) -> u32 {
-        self.child.id()
     }
 
     /// What it has logged so far.

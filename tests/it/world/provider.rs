@@ -3,6 +3,8 @@
 use reqwest::{Client, RequestBuilder};
 use serde_json::{Value, json};
 
+use super::client;
+
 /// The key of every test.
 const KEY: &str = "sk_test_boring";
 
@@ -14,12 +16,8 @@ pub struct Provider {
 
 impl Provider {
     pub fn at(url: &str) -> Self {
-        let client = Client::builder()
-            .tls_certs_only([])
-            .build()
-            .expect("a client");
         Self {
-            client,
+            client: client(),
             url: url.to_owned(),
         }
     }
