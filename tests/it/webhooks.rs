@@ -152,6 +152,8 @@ async fn r33_one_event_twenty_times_at_once_to_two_processes_and_again_after_a_r
 
     let once = "select count(*) from processed_events where type = 'payment_intent.succeeded'";
     assert_eq!(shop.count(once).await, 1);
+    let applied = "select count(*) from processed_events where verdict = 'applied'";
+    assert_eq!(shop.count(applied).await, 1, "no copy was looked at again");
     assert_eq!(shop.count("select count(*) from outbox").await, 1);
     assert_eq!(buyer.sees(&status).await.heading(), "Paid");
     shop.provider.catches_up().await;
