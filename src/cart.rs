@@ -1,6 +1,7 @@
 //! The cart: a list of wishes that can be changed until it is being paid.
 //!
-//! A cart with a checkout that is pending or paid is closed: what is added afterwards goes into a new cart.
+//! A cart with a checkout that is pending or paid is closed: what is added afterwards goes into the cart that
+//! follows it.
 //! After a decline it is open again. Edits and purchases of one cart lock its row first, so that an edit is
 //! either part of the purchase or finds the cart closed, and is never lost in between.
 
@@ -19,6 +20,9 @@ pub const QUANTITY_MAX: i64 = 99;
 
 /// The most different products in a cart: it bounds the statements of one purchase.
 pub const LINES_MAX: i64 = 50;
+
+/// After so many closed carts in a row the next one is a fresh one.
+const FOLLOWERS_MAX: usize = 10;
 
 /// One product in a cart, at today's price.
 #[derive(Clone, Debug, sqlx::FromRow)]
@@ -174,7 +178,7 @@ pub async fn lock(tx: &mut Tx, id: CartId) -> sqlx::Result<()> {
 }
 
 /// Puts `quantity` more of a product into the cart, and returns the cart it is in: a new one when there was
-/// none, or when the given one is closed.
+/// none, the one that follows when the given one is closed.
 pub async fn add(
     db: &Db,
     cart: Option<CartId>,
@@ -194,8 +198,8 @@ async fn add_once(
 ) -> Result<CartId, CartError> {
     let mut tx = db.begin().await?;
     let cart = match cart {
-        Some(cart) if is_open(&mut tx, cart).await? => cart,
-        _ => create(&mut tx, now).await?,
+        Some(cart) => open_or_next(&mut tx, cart, now).await?,
+        None => create(&mut tx, CartId::new(), now).await?,
     };
     let added = tx
         .query(
@@ -276,9 +280,22 @@ async fn is_open(tx: &mut Tx, id: CartId) -> sqlx::Result<bool> {
     Ok(open.is_some())
 }
 
-async fn create(tx: &mut Tx, now: DateTime<Utc>) -> sqlx::Result<CartId> {
-    let id = CartId::new();
-    tx.query("insert into carts (id, created_at) values ($1, $2)")
+/// The cart, or the first open one of those that follow it. Each closed one on the way was bought since the visitor's
+/// session was read, so there are hardly ever two.
+async fn open_or_next(tx: &mut Tx, cart: CartId, now: DateTime<Utc>) -> sqlx::Result<CartId> {
+    let mut cart = cart;
+    for _ in 0..FOLLOWERS_MAX {
+        if is_open(tx, cart).await? {
+            return Ok(cart);
+        }
+        cart = create(tx, cart.next(), now).await?;
+    }
+    create(tx, CartId::new(), now).await
+}
+
+/// Creates the cart named `id`, unless it is there.
+async fn create(tx: &mut Tx, id: CartId, now: DateTime<Utc>) -> sqlx::Result<CartId> {
+    tx.query("insert into carts (id, created_at) values ($1, $2) on conflict do nothing")
         .bind(id)
         .bind(now)
         .execute()

@@ -46,6 +46,7 @@ async fn main() -> ExitCode {
 
 async fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
     start_log(&args.log)?;
+    let end = asked_to_stop()?;
     let shop = Shop::start(args).await?;
     let public_url = &shop.app.till.public_url;
     print(&format!("The Boring Shop is open at   {public_url}\n"))?;
@@ -55,7 +56,7 @@ async fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
             simulator.url()
         ))?;
     }
-    asked_to_stop().await?;
+    end.await?;
     tracing::info!("stopping");
     shop.stop().await;
     Ok(ExitCode::SUCCESS)
@@ -63,6 +64,7 @@ async fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
 
 async fn provider(args: ProviderArgs) -> Result<ExitCode, Failure> {
     start_log(&args.log)?;
+    let end = asked_to_stop()?;
     let webhooks = args.webhook.into_iter().map(|(url, secret)| WebhookTarget {
         url,
         secret: secret.expose().to_owned(),
@@ -79,7 +81,7 @@ async fn provider(args: ProviderArgs) -> Result<ExitCode, Failure> {
         "The payment provider is at   {}\n",
         simulator.url()
     ))?;
-    asked_to_stop().await?;
+    end.await?;
     simulator.stop().await;
     Ok(ExitCode::SUCCESS)
 }
@@ -104,7 +106,7 @@ async fn migrate(args: &MigrateArgs) -> Result<ExitCode, Failure> {
     start_log(&args.log)?;
     Db::open(args.database.url.expose())
         .await
-        .map_err(|error| format!("cannot migrate: {error}"))?;
+        .map_err(|error| format!("cannot migrate the database: {error}"))?;
     print("The schema is up to date.\n")?;
     Ok(ExitCode::SUCCESS)
 }
@@ -128,12 +130,16 @@ fn start_log(log: &Log) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn asked_to_stop() -> std::io::Result<()> {
+/// Listens from now on, so that a signal which comes while the shop is opening is not lost; waits when awaited.
+fn asked_to_stop() -> std::io::Result<impl Future<Output = std::io::Result<()>>> {
     let mut terminate = signal(SignalKind::terminate())?;
-    tokio::select! {
-        _ = terminate.recv() => Ok(()),
-        interrupted = tokio::signal::ctrl_c() => interrupted,
-    }
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => Ok(()),
+            _ = interrupt.recv() => Ok(()),
+        }
+    })
 }
 
 /// Help and version as clap prints them; of an error its first line, which says what is wrong.

@@ -4,7 +4,7 @@
 //! moment. All go through [`apply`], whose updates say `where status = 'pending'`. The first one finds the
 //! checkout pending; everybody later finds it concluded and changes nothing.
 //!
-//! News that does not fit the row (another amount, another payment, money for a checkout that had ended)
+//! News that does not fit the row (another amount, another's payment, money for a checkout that had ended)
 //! fulfils nothing: it is kept as a discrepancy, which the audit reports until a person has resolved it.
 //! Take `and status = 'pending'` out of `conclude_paid` and `cargo test webhook_before_the_response` fails.
 
@@ -98,6 +98,9 @@ async fn pay(
 }
 
 /// Ends a pending checkout as paid, if the payment is the one that was agreed. Everybody else gets `None`.
+///
+/// A payment that another checkout has is not taken. The unique index would make an error of it, and news that is
+/// answered with an error comes again for days.
 async fn conclude_paid(
     tx: &mut Tx,
     id: CheckoutId,
@@ -111,7 +114,8 @@ async fn conclude_paid(
          where id = $1 and status = 'pending'
            and amount_minor = $4 and currency = $5
            and (payment_intent_id is null or payment_intent_id = $2)
-           and not exists (select 1 from payments where payment_intent_id = $2)
+           and not exists (select 1 from checkouts other
+                           where other.payment_intent_id = $2 and other.id <> $1)
          returning *",
     )
     .bind(id)
@@ -197,6 +201,8 @@ async fn end(
                  next_action_url = null, lease_until = null, concluded_at = $5
              where id = $1 and status = 'pending'
                and (payment_intent_id is null or $3 is null or payment_intent_id = $3)
+               and not exists (select 1 from checkouts other
+                               where other.payment_intent_id = $3 and other.id <> $1)
              returning id",
         )
         .bind(id)
@@ -224,7 +230,9 @@ async fn wait(
         .query(
             "update checkouts set payment_intent_id = $2, next_action_url = $3
              where id = $1 and status = 'pending'
-               and (payment_intent_id is null or payment_intent_id = $2)",
+               and (payment_intent_id is null or payment_intent_id = $2)
+               and not exists (select 1 from checkouts other
+                               where other.payment_intent_id = $2 and other.id <> $1)",
         )
         .bind(id)
         .bind(intent)

@@ -3,7 +3,7 @@
 use std::{path::Path, str::FromStr, time::Duration};
 
 use sqlx::{
-    Connection as _,
+    Connection as _, PgConnection,
     migrate::Migrator,
     postgres::{PgConnectOptions, PgPoolOptions},
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
@@ -99,6 +99,11 @@ async fn open_sqlite(url: &str, create: bool) -> sqlx::Result<Db> {
 }
 
 async fn open_postgres(options: PgConnectOptions, connections: u32) -> sqlx::Result<Db> {
+    let options = named(options).options([
+        ("lock_timeout", format!("{}ms", PATIENCE.as_millis())),
+        // Not each start's "relation already exists, skipping".
+        ("client_min_messages", "warning".to_owned()),
+    ]);
     let pool = PgPoolOptions::new()
         .max_connections(connections)
         .acquire_timeout(PATIENCE)
@@ -111,10 +116,16 @@ async fn open_postgres(options: PgConnectOptions, connections: u32) -> sqlx::Res
                 Ok(true)
             })
         })
-        .connect_with(
-            named(options).options([("lock_timeout", format!("{}ms", PATIENCE.as_millis()))]),
-        )
-        .await?;
+        .connect_with(options.clone())
+        .await;
+    let pool = match pool {
+        // The pool has tried for a while, and does not tell what came of it.
+        Err(sqlx::Error::PoolTimedOut) => {
+            PgConnection::connect_with(&options).await?;
+            return Err(sqlx::Error::PoolTimedOut);
+        }
+        outcome => outcome?,
+    };
     POSTGRES_MIGRATIONS.run(&pool).await?;
     Ok(Db {
         pools: Pools::Postgres(pool),

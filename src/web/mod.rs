@@ -62,8 +62,9 @@ pub fn router(app: App) -> Router {
         .route("/static/{*path}", get(assets::serve));
     machines
         .merge(pages)
-        .layer(from_fn(headers::set))
         .layer(from_fn_with_state(app.clone(), run_to_end::run_to_end))
+        // Around it, since the page of a handler that panicked comes from there.
+        .layer(from_fn(headers::set))
         .layer(
             TraceLayer::new_for_http()
                 .make_span_with(DefaultMakeSpan::new().level(Level::INFO))

@@ -4,7 +4,10 @@ use serde_json::Value;
 
 use crate::{
     ids::CheckoutId,
-    provider::{Outcome, wire::PaymentIntent},
+    provider::{
+        Outcome,
+        wire::{ApiError, PaymentIntent},
+    },
 };
 
 /// The longest id or type that is stored. The provider's own are far shorter.
@@ -50,7 +53,8 @@ impl Event {
             .filter(|id| is_sane(id));
         let intent = object
             .filter(|_| of_our_mode && tells_of_a_payment(&kind))
-            .and_then(|object| serde_json::from_value::<PaymentIntent>(object.clone()).ok());
+            .and_then(|object| serde_json::from_value::<PaymentIntent>(object.clone()).ok())
+            .filter(can_be_stored);
         Ok(Self {
             id,
             object: object_id.map(str::to_owned),
@@ -73,6 +77,18 @@ fn tells_of_a_payment(kind: &str) -> bool {
             | "payment_intent.processing"
             | "payment_intent.requires_action"
     )
+}
+
+/// Whether all texts of it that end up in the database can.
+fn can_be_stored(intent: &PaymentIntent) -> bool {
+    let reason = intent.last_payment_error.as_ref().map(ApiError::reason);
+    let page = intent.next_action.as_ref();
+    let page = page.and_then(|action| action.redirect_to_url.as_ref());
+    [&intent.id, &intent.currency]
+        .into_iter()
+        .all(|t| is_sane(t))
+        && reason.is_none_or(is_sane)
+        && page.is_none_or(|page| !page.url.contains('\0'))
 }
 
 /// PostgreSQL stores no NUL in a text.

@@ -8,31 +8,13 @@ use std::{
     time::Duration,
 };
 
-use boring_checkout::{
-    app::App,
-    checkout::Till,
-    db::{Boundary, Probe},
-    web,
-};
+use boring_checkout::db::{Boundary, Probe};
 use futures_util::future::join_all;
 use rand::{RngExt as _, SeedableRng as _, rngs::SmallRng};
 use serde_json::json;
-use tokio::{net::TcpListener, sync::watch};
+use tokio::sync::watch;
 
-use crate::world::{Database, Expected, ONCE, Relay, Shop, Visitor, eventually, probed};
-
-/// Another front of the same shop, whose database reports its boundaries.
-async fn front(shop: &Shop, probe: Probe) -> String {
-    let till: Till = probed(shop.app(), probe);
-    let app = App {
-        till,
-        ..shop.app().clone()
-    };
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-    let address = listener.local_addr().expect("an address");
-    tokio::spawn(axum::serve(listener, web::router(app)).into_future());
-    format!("http://{address}")
-}
+use crate::world::{Database, Expected, ONCE, Relay, Shop, Visitor, eventually, front};
 
 #[tokio::test]
 async fn r68_a_customer_who_leaves_at_any_moment_has_bought_once() {

@@ -1,17 +1,27 @@
 //! The integration tests, one binary so that they link once.
-
 #![expect(
     clippy::indexing_slicing,
     clippy::panic,
-    reason = "a test says what it expects by panicking"
+    clippy::print_stdout,
+    reason = "a test that is wrong shall fail, also in what is no `#[test]` function itself"
 )]
 
 mod authentication;
+mod bad_input;
 mod buying;
 mod cancelled;
+mod carts;
+mod command_line;
 mod cost;
 mod database;
+mod database_conflicts;
+mod false_news;
 mod killed;
+mod prices;
+mod privacy;
+mod signatures;
 mod simulator;
+mod stock;
 mod unknown_outcome;
+mod webhooks;
 mod world;

@@ -5,9 +5,12 @@
 
 mod books;
 mod database;
+mod letter;
 mod page;
+mod probes;
 mod process;
 mod provider;
+mod raw;
 mod relay;
 mod visitor;
 
@@ -17,16 +20,19 @@ use boring_checkout::{
     app::App,
     audit::{self, Counts, Report},
     config::Cli,
-    db::{Db, Probe},
+    db::Db,
 };
 use clap::Parser as _;
 
 pub use self::{
     books::Books,
     database::Database,
+    letter::{Letter, event},
     page::{Form, Page},
+    probes::{failing, front, probed},
     process::Process,
     provider::Provider,
+    raw::raw,
     relay::Relay,
     visitor::Visitor,
 };
@@ -107,6 +113,14 @@ impl Shop {
         self.db().query(sql).fetch_scalar().await.expect(sql)
     }
 
+    /// Does something to the database behind the shop's back.
+    pub async fn alters(&self, sql: &'static str) -> u64 {
+        let mut tx = self.db().begin().await.expect("a transaction");
+        let changed = tx.query(sql).execute().await.expect(sql);
+        tx.commit().await.expect("a commit");
+        changed
+    }
+
     pub async fn report(&self) -> Report {
         let till = &self.app().till;
         audit::audit(&till.db, &till.provider, till.clock.now())
@@ -160,12 +174,15 @@ pub const NOTHING: Expected = Expected {
     sold: 0,
 };
 
-/// The same shop's database, with every boundary reported to `probe`.
-pub fn probed(app: &App, probe: Probe) -> boring_checkout::checkout::Till {
-    boring_checkout::checkout::Till {
-        db: app.till.db.with_probe(probe),
-        ..app.till.clone()
-    }
+/// An HTTP client that follows no redirects: the tests want to see them.
+fn client() -> reqwest::Client {
+    // Nothing is encrypted here, but a client cannot be built without it. It may be there already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::builder()
+        .redirect(reqwest::redirect::Policy::none())
+        .tls_certs_only([])
+        .build()
+        .expect("a client")
 }
 
 /// Waits for a condition, never for a time.

@@ -2,15 +2,21 @@
 
 use std::{
     io::{BufRead as _, BufReader},
-    process::{Child, Command, Stdio},
+    process::{Child, Command, ExitStatus, Stdio},
 };
 
+use tempfile::NamedTempFile;
+
 use super::{Database, Provider, Visitor};
+
+/// What a shop says once it serves.
+const OPEN: &str = "The Boring Shop is open at";
 
 /// A running `boring-checkout`.
 pub struct Process {
     child: Child,
     pub url: String,
+    log: NamedTempFile,
 }
 
 impl Process {
@@ -24,32 +30,49 @@ impl Process {
             "--provider-url",
             &provider.url,
         ];
-        Self::start(&common, "The Boring Shop is open at", "--listen", flags)
+        Self::start(&common, flags)
     }
 
-    /// Starts the simulator alone.
-    pub fn provider(database_url: &str, flags: &[&str]) -> Self {
-        let common = ["provider", "--database-url", database_url];
-        Self::start(&common, "The payment provider is at", "--listen", flags)
+    /// Starts the shop on `database`, with the simulator beside it.
+    pub fn whole(database: &Database, flags: &[&str]) -> Self {
+        let url = database.url();
+        let common = [
+            "--database-url",
+            &url,
+            "--provider-listen",
+            "127.0.0.1:0",
+            "--provider-database-url",
+            "sqlite::memory:",
+        ];
+        Self::start(&common, flags)
     }
 
-    fn start(common: &[&str], announces: &str, listen: &str, flags: &[&str]) -> Self {
+    fn start(common: &[&str], flags: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_boring-checkout"));
-        command.args(common).args(flags).args(["--log", "warn"]);
-        if !flags.contains(&listen) {
-            command.args([listen, "127.0.0.1:0"]);
+        command.args(common).args(flags);
+        for (flag, value) in [("--listen", "127.0.0.1:0"), ("--log", "warn")] {
+            if !flags.contains(&flag) {
+                command.args([flag, value]);
+            }
         }
+        Self::of(&mut command)
+    }
+
+    /// A shop that is started by a command of the test's own.
+    pub fn of(command: &mut Command) -> Self {
+        let log = NamedTempFile::new().expect("a temporary file");
         let mut child = command
+            .stderr(log.reopen().expect("the file is there"))
             .stdout(Stdio::piped())
             .spawn()
             .expect("the program starts");
         let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines();
         let line = lines.next().expect("it says where it is").expect("text");
         let url = line
-            .strip_prefix(announces)
+            .strip_prefix(OPEN)
             .unwrap_or_else(|| panic!("unexpected: {line}"));
         let url = url.trim().to_owned();
-        Self { child, url }
+        Self { child, url, log }
     }
 
     pub fn visitor(&self) -> Visitor {
@@ -61,8 +84,21 @@ impl Process {
         self.url.trim_start_matches("http://").to_owned()
     }
 
-    pub fn pid(&self) -> u32 {
-        self.child.id()
+    /// What it has logged so far.
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.log.path()).expect("the log can be read")
+    }
+
+    /// SIGTERM: a polite request.
+    pub fn asks_to_stop(&self) {
+        let pid = self.child.id().to_string();
+        let sent = Command::new("kill").args(["-TERM", &pid]).status();
+        assert!(sent.expect("there is a kill").success());
+    }
+
+    /// Waits for its end.
+    pub fn ends(mut self) -> ExitStatus {
+        self.child.wait().expect("it ends")
     }
 
     /// SIGKILL: nothing is finished, nothing is said.
@@ -78,6 +114,9 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
+        if std::thread::panicking() {
+            println!("{}", self.log());
+        }
         self.end();
     }
 }

@@ -3,6 +3,8 @@
 use reqwest::{Client, RequestBuilder};
 use serde_json::{Value, json};
 
+use super::client;
+
 /// The key of every test.
 const KEY: &str = "sk_test_boring";
 
@@ -14,12 +16,8 @@ pub struct Provider {
 
 impl Provider {
     pub fn at(url: &str) -> Self {
-        let client = Client::builder()
-            .tls_certs_only([])
-            .build()
-            .expect("a client");
         Self {
-            client,
+            client: client(),
             url: url.to_owned(),
         }
     }
@@ -34,6 +32,43 @@ impl Provider {
         self.control("faults", fault).await;
     }
 
+    /// Nobody hears of anything it does, until it catches up.
+    pub async fn loses_webhooks(&self) {
+        self.fault(json!({"on": {"webhook": "*"}, "fault": "drop", "times": 100_000}))
+            .await;
+    }
+
+    /// It charges, and its answers get lost.
+    pub async fn loses_answers(&self) {
+        let lost = json!({"on": {"operation": "payment_intents.create"}, "fault": "drop_response", "times": 100_000});
+        self.fault(lost).await;
+    }
+
+    /// It mends, and delivers what it could not.
+    pub async fn catches_up(&self) {
+        self.mends().await;
+        self.control("clock", json!({"advance_seconds": 4 * 3600}))
+            .await;
+    }
+
+    /// All events of a kind, newest first.
+    pub async fn events(&self, kind: &str) -> Vec<Value> {
+        let path = format!("/v1/events?limit=100&type={kind}");
+        self.reads(&path).await["data"]
+            .as_array()
+            .expect("a list")
+            .clone()
+    }
+
+    /// Sends an event to the shop again, now, and tells how it was answered.
+    pub async fn delivers(&self, event: &Value, copies: u32) -> Vec<Value> {
+        let id = event["id"].as_str().expect("an id");
+        let lever = format!("events/{id}/deliver");
+        let sent = self.control(&lever, json!({"copies": copies})).await["deliveries"].take();
+        let answers = sent.as_array().expect("a list").iter();
+        answers.map(|sent| sent["status"].clone()).collect()
+    }
+
     /// What is armed does not happen any more.
     pub async fn mends(&self) {
         let request = self.client.delete(format!("{}/_control/faults", self.url));
@@ -46,6 +81,19 @@ impl Provider {
             .header("content-type", "application/json")
             .body(body.to_string());
         self.answer(request).await
+    }
+
+    /// A call of its API, as somebody at the provider's dashboard makes it.
+    pub async fn posts(&self, path: &str) -> Value {
+        self.answer(self.client.post(format!("{}{path}", self.url)))
+            .await
+    }
+
+    /// All the money that it took, in minor units.
+    pub async fn charged(&self) -> i64 {
+        self.ledger().await["payment_intents"]["amount_succeeded"]
+            .as_i64()
+            .expect("a number")
     }
 
     pub async fn ledger(&self) -> Value {

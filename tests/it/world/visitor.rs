@@ -2,14 +2,14 @@
 
 use std::sync::Mutex;
 
-use reqwest::{Client, RequestBuilder, redirect::Policy};
+use reqwest::{Body, Client, RequestBuilder};
 
 use super::{
-    eventually,
+    client, eventually,
     page::{Form, Page},
 };
 
-/// Somebody with a cookie jar of their own. Redirects are not followed: the tests want to see them.
+/// Somebody with a cookie jar of their own.
 pub struct Visitor {
     client: Client,
     shop: String,
@@ -18,13 +18,8 @@ pub struct Visitor {
 
 impl Visitor {
     pub fn at(shop: &str) -> Self {
-        let client = Client::builder()
-            .redirect(Policy::none())
-            .tls_certs_only([])
-            .build()
-            .expect("a client");
         Self {
-            client,
+            client: client(),
             shop: shop.to_owned(),
             cookie: Mutex::new(None),
         }
@@ -99,8 +94,13 @@ impl Visitor {
         let body = url::form_urlencoded::Serializer::new(String::new())
             .extend_pairs(fields)
             .finish();
+        self.post_body(path, "application/x-www-form-urlencoded", body)
+    }
+
+    /// A form in a body that is none, perhaps.
+    pub fn post_body(&self, path: &str, kind: &str, body: impl Into<Body>) -> RequestBuilder {
         self.with_cookie(self.client.post(format!("{}{path}", self.shop)))
-            .header("content-type", "application/x-www-form-urlencoded")
+            .header("content-type", kind)
             .body(body)
     }
 

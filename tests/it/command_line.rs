@@ -1,0 +1,328 @@
+//! The program as it is typed: flags, environment, `.env`, exit codes, signals.
+
+use std::{
+    path::Path,
+    process::{Command, Output, Stdio},
+};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::world::{Database, Expected, Process, Shop, eventually};
+
+/// The program, in a folder and with an environment of its own.
+fn program(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_boring-checkout"));
+    command.current_dir(folder).env_clear().stdin(Stdio::null());
+    command
+}
+
+fn folder() -> TempDir {
+    tempfile::tempdir().expect("a temporary folder")
+}
+
+fn run(arguments: &[&str]) -> Output {
+    let folder = folder();
+    let output = program(folder.path()).args(arguments).output();
+    output.expect("the program starts")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("UTF-8")
+}
+
+/// One clear line on standard error, nothing on standard output, exit 2.
+fn is_unusable(output: &Output, about: &str) {
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert_eq!(said.lines().count(), 1, "{said}");
+    assert!(said.starts_with("boring-checkout: "), "{said}");
+    assert!(said.contains(about), "{said} does not name {about}");
+    assert_eq!(text(&output.stdout), "");
+}
+
+#[test]
+fn help_names_every_flag_with_its_environment_variable_and_default() {
+    let serve = [
+        ("--listen", "LISTEN", "127.0.0.1:3000"),
+        ("--public-url", "PUBLIC_URL", "http://{listen}"),
+        ("--database-url", "DATABASE_URL", "sqlite://data/shop.db"),
+        ("--provider-url", "PROVIDER_URL", "none"),
+        ("--provider-listen", "PROVIDER_LISTEN", "127.0.0.1:12111"),
+        (
+            "--provider-database-url",
+            "PROVIDER_DATABASE_URL",
+            "sqlite://data/provider.db",
+        ),
+        ("--provider-key", "PROVIDER_KEY", "sk_test_boring"),
+        ("--webhook-secret", "WEBHOOK_SECRET", "whsec_boring"),
+        ("--provider-timeout", "PROVIDER_TIMEOUT", "10s"),
+        ("--lease", "LEASE", "15s"),
+        ("--log", "RUST_LOG", "info"),
+        ("--log-format", "LOG_FORMAT", "pretty"),
+    ];
+    for arguments in [&["--help"][..], &["serve", "--help"], &["help", "serve"]] {
+        let output = run(arguments);
+        let help = text(&output.stdout);
+        assert_eq!(output.status.code(), Some(0), "{help}");
+        for (flag, variable, default) in serve {
+            assert!(help.contains(&format!("{flag} ")), "{flag} in {help}");
+            assert!(
+                help.contains(&format!("[env: {variable}")),
+                "{variable} in {help}"
+            );
+            assert!(help.contains(default), "{default} in {help}");
+        }
+    }
+    for command in ["provider", "audit", "migrate"] {
+        let help = text(&run(&[command, "--help"]).stdout);
+        assert!(help.contains("[env: "), "{help}");
+    }
+    assert!(text(&run(&["--version"]).stdout).starts_with("boring-checkout "));
+}
+
+#[test]
+fn a_bad_value_is_one_clear_line_and_exit_2() {
+    let cases = [
+        (&["--listen", "nowhere"][..], "--listen"),
+        (&["--listen", "127.0.0.1:99999"], "--listen"),
+        (&["--public-url", "shop.example"], "--public-url"),
+        (&["--provider-url", "ftp://x"], "--provider-url"),
+        (&["--database-url", "mysql://x"], "--database-url"),
+        (&["--provider-timeout", "soon"], "--provider-timeout"),
+        (&["--provider-timeout", "0s"], "--provider-timeout"),
+        (&["--lease", "-1s"], "-1"),
+        (&["--lease", "100days"], "--lease"),
+        (&["--provider-key", ""], "--provider-key"),
+        (&["--webhook-secret", "a,,b"], "--webhook-secret"),
+        (&["--log-format", "xml"], "--log-format"),
+        (&["--log", "x=y=z"], "--log"),
+        (&["--unknown"], "--unknown"),
+        (&["dance"], "dance"),
+        (&["provider", "--webhook", "http://x"], "--webhook"),
+        (&["audit", "--provider-url", "x"], "--provider-url"),
+        (&["migrate", "--json"], "--json"),
+        (&["--lease", "1s", "migrate"], "migrate"),
+    ];
+    for (arguments, about) in cases {
+        is_unusable(&run(arguments), about);
+    }
+    let folder = folder();
+    let mut command = program(folder.path());
+    let output = command.env("LEASE", "soon").output().expect("it starts");
+    is_unusable(&output, "--lease");
+}
+
+#[tokio::test]
+async fn what_cannot_be_opened_is_one_clear_line_and_exit_2() {
+    let listening = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let taken = listening.local_addr().expect("an address").to_string();
+    let memory = [
+        "--database-url",
+        "sqlite::memory:",
+        "--provider-database-url",
+        "sqlite::memory:",
+    ];
+    let free = ["--provider-listen", "127.0.0.1:0"];
+    let taken_by_another = [&["--listen", &taken][..], &memory, &free].concat();
+    is_unusable(&run(&taken_by_another), &taken);
+    let provider = [
+        &["--listen", "127.0.0.1:0", "--provider-listen", &taken][..],
+        &memory,
+    ]
+    .concat();
+    is_unusable(&run(&provider), &taken);
+
+    let folder = folder();
+    let url = format!("sqlite://{}", folder.path().display());
+    for command in ["serve", "migrate", "audit"] {
+        is_unusable(&run(&[command, "--database-url", &url]), "database");
+    }
+    let nobody = "postgres://nobody:hunter2@127.0.0.1:1/nothing";
+    let output = run(&["migrate", "--database-url", nobody]);
+    is_unusable(&output, "refused");
+    assert!(!text(&output.stderr).contains("hunter2"));
+}
+
+#[tokio::test]
+async fn the_audit_says_by_its_exit_code_whether_all_is_well() {
+    let shop = Shop::open().await;
+    let buyer = shop.visitor().with_cart("TEA-01", 2).await;
+    let status = buyer.buys().await;
+    assert_eq!(buyer.waits_at(&status).await, "Paid");
+    shop.settles().await;
+    let url = shop.database.url();
+    let here = [
+        "audit",
+        "--database-url",
+        &url,
+        "--provider-url",
+        &shop.provider.url,
+    ];
+    let audit = async |more: &'static [&'static str]| {
+        let arguments: Vec<String> = here.iter().chain(more).map(ToString::to_string).collect();
+        let run = move || run(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
+        tokio::task::spawn_blocking(run).await.expect("no panic")
+    };
+
+    let well = audit(&[]).await;
+    assert_eq!(well.status.code(), Some(0), "{}", text(&well.stderr));
+    assert!(text(&well.stdout).contains("ok     stock_is_conserved"));
+    let report: Value =
+        serde_json::from_str(&text(&audit(&["--json"]).await.stdout)).expect("JSON");
+    has_the_documented_shape(&report);
+    assert_eq!(report["ok"], true);
+    let events = shop.provider.ledger().await["events"].clone();
+    let counts = json!({
+        "checkouts": 1, "paid": 1, "orders": 1, "payments": 1, "provider_succeeded": 1, "refunds": 0, "emails": 0,
+        "processed_events": events, "outbox_unpublished": 1, "discrepancies_open": 0,
+    });
+    assert_eq!(report["counts"], counts);
+
+    shop.alters("update products set stock = stock - 1 where sku = 'TEA-01'")
+        .await;
+    let broken = audit(&["--json"]).await;
+    assert_eq!(broken.status.code(), Some(1));
+    let report: Value = serde_json::from_str(&text(&broken.stdout)).expect("JSON");
+    has_the_documented_shape(&report);
+    assert_eq!(report["ok"], false);
+    assert!(text(&audit(&[]).await.stdout).contains("BROKEN stock_is_conserved"));
+    shop.alters("update products set stock = stock + 1 where sku = 'TEA-01'")
+        .await;
+
+    is_unusable(
+        &audit(&["--provider-key", "sk_test_wrong"]).await,
+        "provider",
+    );
+    let database = shop.database.url();
+    let away = [
+        "audit",
+        "--database-url",
+        &database,
+        "--provider-url",
+        "http://127.0.0.1:1",
+    ];
+    is_unusable(&run(&away), "provider");
+    shop.expects(Expected {
+        charges: 1,
+        orders: 1,
+        sold: 2,
+    })
+    .await;
+}
+
+fn has_the_documented_shape(report: &Value) {
+    let keys = |value: &Value| -> Vec<String> {
+        value
+            .as_object()
+            .expect("an object")
+            .keys()
+            .cloned()
+            .collect()
+    };
+    assert_eq!(keys(report), ["checked_at", "counts", "invariants", "ok"]);
+    let at = report["checked_at"].as_str().expect("a time");
+    chrono::DateTime::parse_from_rfc3339(at).expect("RFC 3339");
+    let invariants = report["invariants"].as_array().expect("a list");
+    assert!(invariants.len() > 5);
+    for invariant in invariants {
+        assert_eq!(keys(invariant), ["name", "ok", "violations"]);
+        let violations = invariant["violations"].as_array().expect("a list");
+        assert_eq!(invariant["ok"], violations.is_empty(), "{invariant}");
+    }
+}
+
+#[tokio::test]
+async fn the_environment_and_a_dot_env_file_count_also_for_subcommands() {
+    let folder = folder();
+    let at = |name: &str| folder.path().join(name);
+    let url = |name: &str| format!("sqlite://{}", at(name).display());
+    let migrate = |command: &mut Command| {
+        let output = command.output().expect("it starts");
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        assert_eq!(text(&output.stdout), "The schema is up to date.\n");
+    };
+    let mut command = program(folder.path());
+    command.arg("migrate");
+    // Also those that only another command knows.
+    command
+        .env("LISTEN", "127.0.0.1:0")
+        .env("LEASE", "1s")
+        .env("PROVIDER_URL", "http://127.0.0.1:1");
+    migrate(command.env("DATABASE_URL", url("of_environment.db")));
+    assert!(at("of_environment.db").exists());
+
+    std::fs::write(at(".env"), format!("DATABASE_URL={}\n", url("of_file.db"))).expect("a file");
+    migrate(program(folder.path()).arg("migrate"));
+    assert!(at("of_file.db").exists());
+    migrate(
+        program(folder.path())
+            .arg("migrate")
+            .env("DATABASE_URL", url("stronger.db")),
+    );
+    assert!(
+        at("stronger.db").exists(),
+        "the environment wins over the file"
+    );
+    migrate(
+        program(folder.path())
+            .env("DATABASE_URL", url("weaker.db"))
+            .args(["migrate", "--database-url", &url("strongest.db")]),
+    );
+    assert!(at("strongest.db").exists() && !at("weaker.db").exists());
+}
+
+#[tokio::test]
+async fn it_runs_in_any_folder_and_stops_when_it_is_asked_to() {
+    let folder = folder();
+    let shop = Process::of(program(folder.path()).args([
+        "--listen",
+        "127.0.0.1:0",
+        "--provider-listen",
+        "127.0.0.1:0",
+    ]));
+    assert!(!shop.url.ends_with(":0"), "{}", shop.url);
+    let buyer = shop.visitor().with_cart("TEA-01", 1).await;
+    let style = buyer.sees("/static/css/base.css").await;
+    assert_eq!(style.status, 200);
+    let status = buyer.buys().await;
+    assert_eq!(buyer.waits_at(&status).await, "Paid");
+    for file in ["data/shop.db", "data/provider.db"] {
+        assert!(folder.path().join(file).exists(), "{file}");
+    }
+    shop.asks_to_stop();
+    assert_eq!(shop.ends().code(), Some(0));
+}
+
+#[tokio::test]
+async fn asked_to_stop_it_finishes_the_purchase_that_is_under_way() {
+    let town = Shop::open().await;
+    let shop = Process::shop(&town.database, &town.provider, &[]);
+    let buyer = shop.visitor().with_cart("TEA-01", 1).await;
+    let form = buyer.opens_checkout().await;
+    let slow =
+        json!({"on": {"operation": "payment_intents.create"}, "fault": "delay", "delay_ms": 1500});
+    town.provider.fault(slow).await;
+    let submission = tokio::spawn(buyer.submission(&form).send());
+    eventually("the payment is under way", || async {
+        town.provider.ledger().await["payment_intents"]["succeeded"] == 1
+    })
+    .await;
+
+    shop.asks_to_stop();
+
+    let answer = submission.await.expect("no panic").expect("an answer");
+    assert_eq!(answer.status(), 303);
+    let ended = tokio::task::spawn_blocking(|| shop.ends()).await;
+    assert_eq!(ended.expect("no panic").code(), Some(0));
+    town.expects(crate::world::ONCE).await;
+}
+
+#[tokio::test]
+async fn it_may_be_asked_to_stop_as_soon_as_it_is_open() {
+    for _ in 0..10 {
+        let shop = Process::whole(&Database::fresh().await, &[]);
+        shop.asks_to_stop();
+        assert_eq!(shop.ends().code(), Some(0));
+    }
+}
