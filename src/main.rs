@@ -48,14 +48,10 @@ async fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
     start_log(&args.log)?;
     let end = asked_to_stop()?;
     let shop = Shop::start(args).await?;
-    let public_url = &shop.app.till.public_url;
-    print(&format!("The Boring Shop is open at   {public_url}\n"))?;
-    if let Some(simulator) = &shop.simulator {
-        print(&format!(
-            "The payment provider is at   {}\n",
-            simulator.url()
-        ))?;
-    }
+    let mut lines = vec![shop_is_at(&shop.app.till.public_url)];
+    lines.extend(shop.simulator.iter().map(|it| provider_is_at(&it.url())));
+    // At once: whoever reads the first line has them all.
+    print(&lines.concat())?;
     end.await?;
     tracing::info!("stopping");
     shop.stop().await;
@@ -77,13 +73,18 @@ async fn provider(args: ProviderArgs) -> Result<ExitCode, Failure> {
         ..SimulatorConfig::default()
     })
     .await?;
-    print(&format!(
-        "The payment provider is at   {}\n",
-        simulator.url()
-    ))?;
+    print(&provider_is_at(&simulator.url()))?;
     end.await?;
     simulator.stop().await;
     Ok(ExitCode::SUCCESS)
+}
+
+fn shop_is_at(url: &str) -> String {
+    format!("The Boring Shop is open at   {url}\n")
+}
+
+fn provider_is_at(url: &str) -> String {
+    format!("The payment provider is at   {url}\n")
 }
 
 async fn audit(args: AuditArgs) -> Result<ExitCode, Failure> {
