@@ -1,6 +1,7 @@
 //! The command line.
 
 use std::{
+    error::Error as _,
     io::{IsTerminal as _, Write as _},
     process::ExitCode,
 };
@@ -14,7 +15,7 @@ use boring_checkout::{
     provider::Provider,
     simulator::{Simulator, SimulatorConfig, WebhookTarget},
 };
-use clap::Parser as _;
+use clap::{Parser as _, error::ContextKind};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
@@ -148,6 +149,10 @@ fn explain(error: &clap::Error) -> ExitCode {
     if !error.use_stderr() {
         let _ = error.print();
         return ExitCode::SUCCESS;
+    }
+    // Clap would repeat the value, and a value may be a secret.
+    if let (Some(flag), Some(reason)) = (error.get(ContextKind::InvalidArg), error.source()) {
+        return fail(&format!("{flag}: {reason}"));
     }
     let text = error.to_string();
     let line = text.lines().next().unwrap_or_default();

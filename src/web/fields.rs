@@ -35,7 +35,8 @@ impl<S: Send + Sync> FromRequest<S> for Fields {
         let kind = kind
             .and_then(|value| value.to_str().ok())
             .unwrap_or_default();
-        if !kind.starts_with("application/x-www-form-urlencoded") {
+        let essence = kind.split(';').next().unwrap_or_default().trim();
+        if !essence.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
             return Err(PageError::NotAForm);
         }
         let body =

@@ -1,14 +1,13 @@
 //! One purchase, however often and however its form is sent.
 
 use futures_util::future::join_all;
-use tokio::sync::watch;
 
 use boring_checkout::{
     checkout::{self, Purchase, Submitted},
-    db::{Boundary, Probe},
+    db::Boundary,
 };
 
-use crate::world::{Expected, NOTHING, ONCE, Shop, eventually, probed};
+use crate::world::{Expected, NOTHING, ONCE, Shop, eventually, holding, probed};
 
 #[tokio::test]
 async fn a_purchase_is_one_charge_and_one_order() {
@@ -130,40 +129,21 @@ async fn r09_the_loser_of_the_insert_reads_the_winners_row() {
     let purchase = purchase_of(&shop, &form).await;
     // Request 1 has looked for the key, found none, and is held there. On SQLite nobody else can write then, so
     // it is held before it looks.
-    let (release, released) = watch::channel(false);
-    let (arrive, mut arrived) = watch::channel(false);
     let on_postgres = shop.database.is_postgres();
-    let probe = Probe::new(move |boundary| {
-        let here = match boundary {
-            Boundary::AfterStatement(sql) => on_postgres && sql.contains("union all"),
-            Boundary::BeforeBegin => !on_postgres,
-            _ => false,
-        };
-        let (arrive, mut released) = (arrive.clone(), released.clone());
-        async move {
-            if here {
-                arrive.send_replace(true);
-                released
-                    .wait_for(|released| *released)
-                    .await
-                    .expect("released");
-            }
-            Ok(())
-        }
+    let (probe, mut hold) = holding(move |boundary| match boundary {
+        Boundary::AfterStatement(sql) => on_postgres && sql.contains("union all"),
+        boundary => !on_postgres && boundary == Boundary::BeforeBegin,
     });
-    let held = tokio::spawn({
+    let loser = tokio::spawn({
         let (till, purchase) = (probed(shop.app(), probe), purchase.clone());
         async move { checkout::submit(&till, &purchase).await }
     });
-    arrived
-        .wait_for(|arrived| *arrived)
-        .await
-        .expect("it arrives");
+    hold.reached().await;
 
     let winner = buyer.submits(&form).await;
-    release.send_replace(true);
+    hold.lets_go();
 
-    let loser = held.await.expect("no panic").expect("no error");
+    let loser = loser.await.expect("no panic").expect("no error");
     let Submitted::Existing(found) = loser else {
         panic!("the key was inserted twice")
     };

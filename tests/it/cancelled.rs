@@ -12,9 +12,8 @@ use boring_checkout::db::{Boundary, Probe};
 use futures_util::future::join_all;
 use rand::{RngExt as _, SeedableRng as _, rngs::SmallRng};
 use serde_json::json;
-use tokio::sync::watch;
 
-use crate::world::{Database, Expected, ONCE, Relay, Shop, Visitor, eventually, front};
+use crate::world::{Database, Expected, ONCE, Relay, Shop, Visitor, eventually, front, holding};
 
 #[tokio::test]
 async fn r68_a_customer_who_leaves_at_any_moment_has_bought_once() {
@@ -26,35 +25,17 @@ async fn r68_a_customer_who_leaves_at_any_moment_has_bought_once() {
     assert!(boundaries > 20, "only {boundaries}");
 
     for moment in 0..boundaries {
-        let (arrive, mut arrived) = watch::channel(false);
-        let (release, released) = watch::channel(false);
         let passed = AtomicUsize::new(0);
-        let probe = Probe::new(move |_| {
-            let here = passed.fetch_add(1, Ordering::SeqCst) == moment;
-            let (arrive, mut released) = (arrive.clone(), released.clone());
-            async move {
-                if here {
-                    arrive.send_replace(true);
-                    released
-                        .wait_for(|released| *released)
-                        .await
-                        .expect("released");
-                }
-                Ok(())
-            }
-        });
+        let (probe, mut hold) = holding(move |_| passed.fetch_add(1, Ordering::SeqCst) == moment);
         let buyer = shop.visitor().with_cart("TEA-01", 1).await;
         let form = buyer.opens_checkout().await;
         let buyer = buyer.moved_to(&front(&shop, probe).await);
 
         let submission = tokio::spawn(buyer.submission(&form).send());
-        arrived
-            .wait_for(|arrived| *arrived)
-            .await
-            .expect("it arrives");
+        hold.reached().await;
         submission.abort();
         let _ = submission.await;
-        release.send_replace(true);
+        hold.lets_go();
     }
 
     let n = i64::try_from(boundaries).expect("few") + 1;

@@ -3,7 +3,9 @@
 use futures_util::future::{join, join_all};
 use serde_json::json;
 
-use crate::world::{Expected, NOTHING, ONCE, Page, Shop, Visitor};
+use boring_checkout::db::Boundary;
+
+use crate::world::{Expected, NOTHING, ONCE, Page, Shop, Visitor, front, holding};
 
 /// What a customer sees in the cart: SKU and quantity of each line.
 fn lines_of(cart: &Page) -> Vec<(String, String)> {
@@ -264,5 +266,34 @@ async fn a_stranger_without_a_cookie_gets_a_cart_of_their_own() {
     join(one.adds("TEA-01", 1), other.adds("TEA-01", 2)).await;
     assert_eq!(lines_of(&one.sees("/cart").await), [line("TEA-01", "1")]);
     assert_eq!(lines_of(&other.sees("/cart").await), [line("TEA-01", "2")]);
+    shop.expects(NOTHING).await;
+}
+
+/// An add has seen that the cart is open, and is held there; the purchase comes. Without the lock on the cart's row it
+/// would pass the add, which would then put its goods into a cart that is bought.
+#[tokio::test]
+async fn an_add_that_has_seen_the_cart_open_is_waited_for_by_its_purchase() {
+    let shop = Shop::open().await;
+    let buyer = shop.visitor().with_cart("TEA-01", 1).await;
+    let form = buyer.opens_checkout().await;
+    let (probe, mut hold) = holding(|boundary| match boundary {
+        Boundary::BeforeStatement(sql) => sql.starts_with("insert into cart_items"),
+        _ => false,
+    });
+    let adder = buyer.moved_to(&front(&shop, probe).await);
+
+    let add = tokio::spawn(async move { adder.adds("MUG-01", 1).await });
+    hold.reached().await;
+    let purchase = buyer.submits(&form);
+    let released = async {
+        shop.database.has_somebody_waiting().await;
+        hold.lets_go();
+    };
+    let (refused, ()) = join(purchase, released).await;
+    add.await.expect("added");
+
+    assert_eq!(refused.status, 409, "the total has changed in the meantime");
+    let cart = lines_of(&buyer.sees("/cart").await);
+    assert_eq!(cart, [line("MUG-01", "1"), line("TEA-01", "1")]);
     shop.expects(NOTHING).await;
 }

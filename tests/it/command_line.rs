@@ -107,6 +107,12 @@ fn a_bad_value_is_one_clear_line_and_exit_2() {
     for (arguments, about) in cases {
         is_unusable(&run(arguments), about);
     }
+    let wrong_scheme = run(&["--database-url", "mysql://shop:hunter2@db"]);
+    let no_secret = run(&["provider", "--webhook", "hunter2"]);
+    for output in [wrong_scheme, no_secret] {
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!said.contains("hunter2"), "a secret is repeated: {said}");
+    }
     let folder = folder();
     let mut command = program(folder.path());
     let output = command.env("LEASE", "soon").output().expect("it starts");

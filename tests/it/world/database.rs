@@ -78,6 +78,27 @@ impl Database {
         .await;
     }
 
+    /// Waits until somebody waits for a lock on a row of this shop. On SQLite there is one lock, and everybody who wants
+    /// to write waits for it in a queue of the shop's own.
+    pub async fn has_somebody_waiting(&self) {
+        if !self.is_postgres() {
+            return;
+        }
+        let db = self.open().await;
+        eventually("somebody waits", || async {
+            let waiting: i64 = db
+                .query(
+                    "select count(*) from pg_locks w where not w.granted and w.pid in
+                         (select pid from pg_locks where relation = 'carts'::regclass)",
+                )
+                .fetch_scalar()
+                .await
+                .expect("a count");
+            waiting > 0
+        })
+        .await;
+    }
+
     /// A handle of the test's own.
     pub async fn open(&self) -> Db {
         Db::open_with(&self.url(), 2)

@@ -29,7 +29,7 @@ pub use self::{
     database::Database,
     letter::{Letter, event},
     page::{Form, Page},
-    probes::{failing, front, probed},
+    probes::{failing, front, holding, probed},
     process::Process,
     provider::Provider,
     raw::raw,

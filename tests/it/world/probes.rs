@@ -17,7 +17,7 @@ use boring_checkout::{
     web,
 };
 use sqlx::error::{DatabaseError, ErrorKind};
-use tokio::net::TcpListener;
+use tokio::{net::TcpListener, sync::watch};
 
 use super::Shop;
 
@@ -107,4 +107,49 @@ impl DatabaseError for Refusal {
     fn kind(&self) -> ErrorKind {
         ErrorKind::Other
     }
+}
+
+/// Work that is held at the first boundary that was picked, until it is let go.
+pub struct Hold {
+    arrived: watch::Receiver<bool>,
+    released: watch::Sender<bool>,
+}
+
+impl Hold {
+    /// Waits until the work is there.
+    pub async fn reached(&mut self) {
+        let arrived = self.arrived.wait_for(|arrived| *arrived);
+        tokio::time::timeout(super::PATIENCE, arrived)
+            .await
+            .expect("the boundary is reached")
+            .expect("the probe is there");
+    }
+
+    pub fn lets_go(&self) {
+        self.released.send_replace(true);
+    }
+}
+
+/// Holds the work at each boundary that `at` picks.
+pub fn holding(at: impl Fn(Boundary) -> bool + Send + Sync + 'static) -> (Probe, Hold) {
+    let (arrive, arrived) = watch::channel(false);
+    let (release, released) = watch::channel(false);
+    let probe = Probe::new(move |boundary| {
+        let (here, arrive, mut released) = (at(boundary), arrive.clone(), released.clone());
+        async move {
+            if here {
+                arrive.send_replace(true);
+                released
+                    .wait_for(|released| *released)
+                    .await
+                    .expect("the test goes on");
+            }
+            Ok(())
+        }
+    });
+    let hold = Hold {
+        arrived,
+        released: release,
+    };
+    (probe, hold)
 }
