@@ -45,9 +45,11 @@ impl Line {
         Money::new(self.price_minor, self.currency)
     }
 
-    /// The price of all of them. Prices and quantities are bounded, so it fits.
+    /// The price of all of them.
     pub fn amount(&self) -> Money {
-        self.unit().times(self.quantity).unwrap_or(self.unit())
+        // The schema bounds both, so nothing is ever cut off.
+        let minor = self.price_minor.saturating_mul(self.quantity);
+        Money::new(minor, self.currency)
     }
 }
 
@@ -81,7 +83,7 @@ impl ClosedBy {
 }
 
 impl Cart {
-    /// What all lines cost; `None` for an empty cart.
+    /// What all lines cost: see [`total`].
     pub fn total(&self) -> Option<Money> {
         total(&self.lines)
     }
@@ -97,12 +99,11 @@ impl Cart {
     }
 }
 
-/// What the lines cost together; `None` when there are none.
+/// What the lines cost together; `None` when there are none, or when they are priced in two currencies.
 pub fn total(lines: &[Line]) -> Option<Money> {
-    lines
-        .iter()
-        .map(Line::amount)
-        .reduce(|sum, amount| sum.plus(amount).unwrap_or(sum))
+    let (first, rest) = lines.split_first()?;
+    rest.iter()
+        .try_fold(first.amount(), |sum, line| sum.plus(line.amount()))
 }
 
 /// Names exactly these goods at these prices in this cart. A form that was rendered for other goods of the
@@ -123,6 +124,10 @@ pub fn digest(cart: CartId, lines: &[Line]) -> String {
 
 /// The cart named `id`, for a page. `None` when there is no such cart.
 pub async fn find(db: &Db, id: CartId) -> sqlx::Result<Option<Cart>> {
+    retrying(|| find_once(db, id)).await
+}
+
+async fn find_once(db: &Db, id: CartId) -> sqlx::Result<Option<Cart>> {
     let mut tx = db.read().await?;
     let known: Option<(CartId,)> = tx
         .query("select id from carts where id = $1")
@@ -141,13 +146,15 @@ pub async fn find(db: &Db, id: CartId) -> sqlx::Result<Option<Cart>> {
 
 /// How many units are in an open cart: the number beside the cart's link on every page.
 pub async fn units(db: &Db, id: CartId) -> sqlx::Result<i64> {
-    db.query(
-        "select cast(coalesce(sum(quantity), 0) as bigint) from cart_items
+    retrying(|| {
+        db.query(
+            "select cast(coalesce(sum(quantity), 0) as bigint) from cart_items
          where cart_id = $1 and not exists (
              select 1 from checkouts where cart_id = $1 and status in ('pending', 'paid'))",
-    )
-    .bind(id)
-    .fetch_scalar()
+        )
+        .bind(id)
+        .fetch_scalar()
+    })
     .await
 }
 
@@ -218,13 +225,19 @@ async fn add_once(
     if added == 0 {
         return Err(why_not_added(&mut tx, sku).await?);
     }
-    let lines: i64 = tx
-        .query("select count(*) from cart_items where cart_id = $1")
+    let (lines, currencies): (i64, i64) = tx
+        .query(
+            "select count(*), count(distinct p.currency)
+             from cart_items i join products p on p.sku = i.sku where i.cart_id = $1",
+        )
         .bind(cart)
-        .fetch_scalar()
+        .fetch_one()
         .await?;
     if lines > LINES_MAX {
         return Err(CartError::TooManyLines);
+    }
+    if currencies > 1 {
+        return Err(CartError::OtherCurrency);
     }
     tx.commit().await?;
     Ok(cart)
@@ -342,6 +355,9 @@ pub enum CartError {
     /// The cart would pass [`LINES_MAX`].
     #[error("A cart takes {LINES_MAX} different products at most.")]
     TooManyLines,
+    /// The product is priced in another currency than what is in the cart.
+    #[error("This product is priced in another currency than what is in your cart.")]
+    OtherCurrency,
     /// The cart is being paid, was bought, or never was.
     #[error("This cart can no longer be changed.")]
     Closed,

@@ -237,7 +237,9 @@ fn http_url(text: &str) -> Result<String, String> {
     let wrong = || "not an http:// or https:// URL".to_owned();
     let url = url::Url::parse(text).map_err(|_| wrong())?;
     match url.scheme() {
-        "http" | "https" if url.has_host() => Ok(text.trim_end_matches('/').to_owned()),
+        "http" | "https" if url.has_host() && url.query().is_none() => {
+            Ok(text.trim_end_matches('/').to_owned())
+        }
         _ => Err(wrong()),
     }
 }

@@ -90,7 +90,7 @@ fn provider_is_at(url: &str) -> String {
 
 async fn audit(args: AuditArgs) -> Result<ExitCode, Failure> {
     start_log(&args.log)?;
-    let db = Db::open_existing(args.database.url.expose())
+    let db = Db::open_as_it_is(args.database.url.expose())
         .await
         .map_err(|error| format!("cannot open the database: {error}"))?;
     let timeout = std::time::Duration::from_secs(10);

@@ -110,12 +110,6 @@ impl Money {
         Ok(Self { minor, currency })
     }
 
-    /// `quantity` times this amount; `None` when it no longer fits.
-    pub fn times(self, quantity: i64) -> Option<Self> {
-        let minor = self.minor.checked_mul(quantity)?;
-        Some(Self { minor, ..self })
-    }
-
     /// The sum; `None` for two currencies, or when it no longer fits.
     pub fn plus(self, other: Self) -> Option<Self> {
         let minor = self.minor.checked_add(other.minor)?;
@@ -179,6 +173,5 @@ mod tests {
         assert_eq!(euro.plus(euro), Some(Money::new(2, Currency::Eur)));
         assert_eq!(euro.plus(Money::new(1, Currency::Jpy)), None);
         assert_eq!(Money::new(i64::MAX, Currency::Eur).plus(euro), None);
-        assert_eq!(Money::new(i64::MAX, Currency::Eur).times(2), None);
     }
 }

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::{
     checkout::Checkout,
-    db::{Db, Tx},
+    db::{Db, Tx, retrying},
     ids::{CheckoutId, VisitorId},
     money::{Currency, Money},
     outbox,
@@ -56,10 +56,12 @@ pub async fn place(tx: &mut Tx, checkout: &Checkout, now: DateTime<Utc>) -> sqlx
 
 /// The order of a checkout, when it has one.
 pub async fn of_checkout(db: &Db, id: CheckoutId) -> sqlx::Result<Option<Order>> {
-    db.query("select * from orders where checkout_id = $1")
-        .bind(id)
-        .fetch_optional()
-        .await
+    retrying(|| {
+        db.query("select * from orders where checkout_id = $1")
+            .bind(id)
+            .fetch_optional()
+    })
+    .await
 }
 
 /// The order `number`, if it belongs to `visitor`. A stranger's is as good as none, and takes as long.
@@ -68,13 +70,15 @@ pub async fn of_visitor(
     number: &OrderNumber,
     visitor: VisitorId,
 ) -> sqlx::Result<Option<Order>> {
-    db.query(
-        "select o.* from orders o join checkouts c on c.id = o.checkout_id
+    retrying(|| {
+        db.query(
+            "select o.* from orders o join checkouts c on c.id = o.checkout_id
          where o.number = $1 and c.visitor_id = $2",
-    )
-    .bind(number)
-    .bind(visitor)
-    .fetch_optional()
+        )
+        .bind(number)
+        .bind(visitor)
+        .fetch_optional()
+    })
     .await
 }
 

@@ -7,7 +7,7 @@ create table products (
     sku         text not null primary key,
     name        text not null,
     description text not null,
-    price_minor bigint not null check (price_minor > 0),
+    price_minor bigint not null check (price_minor between 1 and 99999999),
     currency    text not null check (length(currency) = 3),
     stock       bigint not null check (stock >= 0), -- selling more than there is: impossible
     stocked     bigint not null check (stocked >= stock),
@@ -51,6 +51,7 @@ create table checkouts (
     failure_code      text,
     attempts          bigint not null check (attempts >= 0), -- calls of `charge` so far
     lease_until       timestamptz,    -- until then somebody is at work on it, or waits before the next try
+    look_up_since     timestamptz, -- since then the key is of no more use, and the payment is looked up
     created_at        timestamptz not null,
     concluded_at      timestamptz,
     check ((status = 'pending') = (concluded_at is null))

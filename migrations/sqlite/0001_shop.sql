@@ -7,7 +7,7 @@ create table products (
     sku         text    not null primary key,
     name        text    not null,
     description text    not null,
-    price_minor integer not null check (price_minor > 0),
+    price_minor integer not null check (price_minor between 1 and 99999999),
     currency    text    not null check (length(currency) = 3),
     stock       integer not null check (stock >= 0), -- selling more than there is: impossible
     stocked     integer not null check (stocked >= stock),
@@ -51,6 +51,7 @@ create table checkouts (
     failure_code      text,
     attempts          integer not null check (attempts >= 0), -- calls of `charge` so far
     lease_until       text,    -- until then somebody is at work on it, or waits before the next try
+    look_up_since     text, -- since then the key is of no more use, and the payment is looked up
     created_at        text    not null,
     concluded_at      text,
     check ((status = 'pending') = (concluded_at is null))

@@ -16,8 +16,8 @@ use crate::{
     provider::{Doubt, Provider},
 };
 
-/// How far the provider's clock may be from ours.
-const MARGIN: TimeDelta = TimeDelta::hours(1);
+/// How far the provider's clock may be behind ours.
+const MARGIN: TimeDelta = TimeDelta::days(1);
 
 /// What was found.
 #[derive(Debug, Serialize)]
@@ -93,7 +93,7 @@ pub struct Counts {
 pub async fn audit(db: &Db, provider: &Provider, now: DateTime<Utc>) -> Result<Report, AuditError> {
     let since = shop::first_checkout(db).await?.unwrap_or(now) - MARGIN;
     let intents = provider
-        .list(since.timestamp(), (now + MARGIN).timestamp())
+        .list(since.timestamp())
         .await
         .map_err(AuditError::Provider)?;
     let mut tx = db.read().await?;

@@ -5,7 +5,7 @@ pub mod demo;
 use std::{fmt, str::FromStr};
 
 use crate::{
-    db::Db,
+    db::{Db, retrying},
     money::{Currency, Money},
 };
 
@@ -33,17 +33,21 @@ impl Product {
 
 /// Everything, in the order it was first put on the shelf.
 pub async fn list(db: &Db) -> sqlx::Result<Vec<Product>> {
-    db.query("select * from products order by created_at, sku")
-        .fetch_all()
-        .await
+    retrying(|| {
+        db.query("select * from products order by created_at, sku")
+            .fetch_all()
+    })
+    .await
 }
 
 /// One product, if we have it.
 pub async fn find(db: &Db, sku: &Sku) -> sqlx::Result<Option<Product>> {
-    db.query("select * from products where sku = $1")
-        .bind(sku)
-        .fetch_optional()
-        .await
+    retrying(|| {
+        db.query("select * from products where sku = $1")
+            .bind(sku)
+            .fetch_optional()
+    })
+    .await
 }
 
 /// A stock keeping unit: capital letters, digits and dashes, 32 at most.

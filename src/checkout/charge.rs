@@ -12,13 +12,13 @@ use crate::provider::{Doubt, Found, Outcome};
 /// the same request would run, and charge, again. <https://docs.stripe.com/api/idempotent_requests>
 const KEY_REMEMBERED: TimeDelta = TimeDelta::hours(23);
 
-/// How long after the submission a payment that cannot be found is taken for one that never was. The
-/// provider calls a stored 500 indeterminate: it may still finish the work on its side.
-/// <https://docs.stripe.com/error-low-level#server-errors>
+/// How long a payment must have been looked for in vain until it is taken for one that never was. The provider
+/// calls a stored 500 indeterminate: it may still finish the work on its side. It is also far longer than any
+/// request of ours can be under way. <https://docs.stripe.com/error-low-level#server-errors>
 const SETTLED: TimeDelta = TimeDelta::minutes(10);
 
-/// How far two clocks may be apart, and a request under way.
-const MARGIN: TimeDelta = TimeDelta::minutes(10);
+/// How far the provider's clock may be behind ours. The metadata decides, so a wide margin costs only pages.
+const MARGIN: TimeDelta = TimeDelta::days(1);
 
 /// Brings the payment of `checkout` forward and says how it stands. Never an error: what went wrong on the
 /// way is a doubt, and a doubt is an outcome.
@@ -27,39 +27,44 @@ pub async fn charge(till: &Till, checkout: &Checkout) -> Outcome {
         // The answer stored for the key is of an earlier day of this payment. Ask for the present one.
         return till.provider.retrieve(intent).await;
     }
-    let now = till.clock.now();
-    if now > checkout.created_at + KEY_REMEMBERED {
-        return look_up(till, checkout, now).await;
+    if may_send_key(checkout, till.clock.now()) {
+        let key = checkout.idempotency_key.to_string();
+        let give_up = till.lease.to_std().unwrap_or_default();
+        let request = &checkout.provider_request;
+        match till
+            .provider
+            .create_payment_intent(&key, request, give_up)
+            .await
+        {
+            // None says what became of an earlier request under the key. "Refused" is no proof either: the provider
+            // refuses what it cannot read before it looks at the key.
+            Outcome::Unknown(Doubt::StoredError | Doubt::Refused | Doubt::Unexpected) => {}
+            outcome => return outcome,
+        }
     }
-    let key = checkout.idempotency_key.to_string();
-    let give_up = till.lease.to_std().unwrap_or_default();
-    match till
-        .provider
-        .create_payment_intent(&key, &checkout.provider_request, give_up)
-        .await
-    {
-        Outcome::Unknown(Doubt::StoredError) => look_up(till, checkout, now).await,
-        outcome => outcome,
-    }
+    look_up(till, checkout).await
+}
+
+/// Whether the provider still knows the key, and its answer was not yet found to be of no use.
+fn may_send_key(checkout: &Checkout, now: DateTime<Utc>) -> bool {
+    checkout.look_up_since.is_none() && now <= checkout.created_at + KEY_REMEMBERED
 }
 
 /// Finds the payment by the checkout's id, among all that were created since the submission. The provider's
 /// search would be shorter and lags behind by minutes; its lists do not.
-async fn look_up(till: &Till, checkout: &Checkout, now: DateTime<Utc>) -> Outcome {
-    let since = checkout.created_at - MARGIN;
-    let until = now + MARGIN;
-    let found = till
-        .provider
-        .find(
-            &checkout.id.to_string(),
-            since.timestamp(),
-            until.timestamp(),
-        )
-        .await;
-    match found {
+async fn look_up(till: &Till, checkout: &Checkout) -> Outcome {
+    let since = (checkout.created_at - MARGIN).timestamp();
+    let id = checkout.id.to_string();
+    match till.provider.find(&id, since).await {
         Found::Payment(outcome) => outcome,
-        Found::Nothing if now > checkout.created_at + SETTLED => Outcome::NeverCharged,
-        Found::Nothing => Outcome::Unknown(Doubt::StoredError),
+        Found::Nothing if is_settled(checkout, till.clock.now()) => Outcome::NeverCharged,
+        Found::Nothing => Outcome::Unknown(Doubt::NotFound),
         Found::Unknown(doubt) => Outcome::Unknown(doubt),
     }
+}
+
+fn is_settled(checkout: &Checkout, now: DateTime<Utc>) -> bool {
+    checkout
+        .look_up_since
+        .is_some_and(|since| now > since + SETTLED)
 }

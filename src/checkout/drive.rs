@@ -11,7 +11,7 @@ use super::{Till, charge, model::Checkout, record, record::Verdict};
 use crate::{
     db::{Db, retrying},
     ids::CheckoutId,
-    provider::Outcome,
+    provider::{Doubt, Outcome},
 };
 
 /// The longest wait before an undecided checkout is looked at again.
@@ -36,8 +36,10 @@ pub async fn drive(till: &Till, checkout: Checkout) -> sqlx::Result<()> {
             Verdict::Discrepancy => LONGEST_WAIT,
         },
     };
-    let until = till.clock.now() + wait;
-    retrying(|| postpone(&till.db, &checkout, until)).await
+    let now = till.clock.now();
+    let in_vain = outcome == Outcome::Unknown(Doubt::NotFound);
+    let look_up_since = checkout.look_up_since.or(in_vain.then_some(now));
+    retrying(|| postpone(&till.db, &checkout, now + wait, look_up_since)).await
 }
 
 /// Goes on with a checkout that somebody else left open. Does nothing when it has ended, or when its lease is
@@ -75,15 +77,21 @@ async fn take_lease(
 }
 
 /// Sets when a checkout that is still pending may be driven again, if its lease is still the one we took.
-async fn postpone(db: &Db, checkout: &Checkout, until: DateTime<Utc>) -> sqlx::Result<()> {
+async fn postpone(
+    db: &Db,
+    checkout: &Checkout,
+    until: DateTime<Utc>,
+    look_up_since: Option<DateTime<Utc>>,
+) -> sqlx::Result<()> {
     let mut tx = db.begin().await?;
     tx.query(
-        "update checkouts set lease_until = $3
+        "update checkouts set lease_until = $3, look_up_since = $4
          where id = $1 and status = 'pending' and lease_until = $2",
     )
     .bind(checkout.id)
     .bind(checkout.lease_until)
     .bind(until)
+    .bind(look_up_since)
     .execute()
     .await?;
     tx.commit().await

@@ -11,7 +11,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use super::model::{CheckoutLine, Status};
 use crate::{
     cart::Line,
-    db::Tx,
+    db::{Db, Tx},
     ids::{CartId, CheckoutId, VisitorId},
     money::{Currency, Money},
 };
@@ -32,6 +32,18 @@ pub struct Earlier {
     pub created_at: DateTime<Utc>,
     /// What was bought.
     pub lines: Vec<CheckoutLine>,
+}
+
+/// [`purchases`], for a page.
+pub async fn read(
+    db: &Db,
+    visitor: VisitorId,
+    cart: CartId,
+    lines: &[Line],
+    now: DateTime<Utc>,
+) -> sqlx::Result<Vec<Earlier>> {
+    let mut tx = db.read().await?;
+    purchases(&mut tx, visitor, cart, lines, now).await
 }
 
 /// The visitor's other purchases that are undecided, or were paid recently for the same goods as `lines`.

@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use super::purchase::{Buyer, IdempotencyKey};
 use crate::{
     catalog::Sku,
-    db::{Db, Tx},
+    db::{Db, Tx, retrying},
     ids::{CartId, CheckoutId, VisitorId},
     money::{Currency, Money},
 };
@@ -81,6 +81,8 @@ pub struct Checkout {
     pub attempts: i64,
     /// Nobody else drives it before this moment.
     pub lease_until: Option<DateTime<Utc>>,
+    /// Since when the payment is looked up, and its key no longer sent.
+    pub look_up_since: Option<DateTime<Utc>>,
     /// When it was submitted.
     pub created_at: DateTime<Utc>,
     /// When it ended.
@@ -111,10 +113,12 @@ pub struct CheckoutLine {
 
 /// The checkout named `id`, for reading.
 pub async fn find(db: &Db, id: CheckoutId) -> sqlx::Result<Option<Checkout>> {
-    db.query("select * from checkouts where id = $1")
-        .bind(id)
-        .fetch_optional()
-        .await
+    retrying(|| {
+        db.query("select * from checkouts where id = $1")
+            .bind(id)
+            .fetch_optional()
+    })
+    .await
 }
 
 /// The checkout named `id`, inside a phase.
@@ -127,19 +131,23 @@ pub async fn get(tx: &mut Tx, id: CheckoutId) -> sqlx::Result<Option<Checkout>> 
 
 /// What was agreed, in the order of the SKUs.
 pub async fn lines(db: &Db, id: CheckoutId) -> sqlx::Result<Vec<CheckoutLine>> {
-    db.query("select * from checkout_lines where checkout_id = $1 order by sku")
-        .bind(id)
-        .fetch_all()
-        .await
+    retrying(|| {
+        db.query("select * from checkout_lines where checkout_id = $1 order by sku")
+            .bind(id)
+            .fetch_all()
+    })
+    .await
 }
 
 /// The last attempt on a cart that ended without a charge: its form is filled in with what was typed then.
 pub async fn last_failed(db: &Db, cart: CartId) -> sqlx::Result<Option<Checkout>> {
-    db.query(
-        "select * from checkouts where cart_id = $1 and status in ('declined', 'canceled')
+    retrying(|| {
+        db.query(
+            "select * from checkouts where cart_id = $1 and status in ('declined', 'canceled')
          order by concluded_at desc limit 1",
-    )
-    .bind(cart)
-    .fetch_optional()
+        )
+        .bind(cart)
+        .fetch_optional()
+    })
     .await
 }

@@ -67,18 +67,36 @@ pub async fn apply(
 ) -> sqlx::Result<Verdict> {
     match outcome {
         Outcome::Paid(payment) => pay(tx, id, payment, now).await,
-        Outcome::Declined { intent, code } => {
-            end(tx, id, Status::Declined, intent.as_deref(), code, now).await
+        Outcome::Declined {
+            payment: Some(payment),
+            code,
+        } => end(tx, id, payment, Status::Declined, code, now).await,
+        Outcome::Declined {
+            payment: None,
+            code,
+        } => end_without_payment(tx, id, Status::Declined, code, now).await,
+        Outcome::Canceled(payment) => end(tx, id, payment, Status::Canceled, "canceled", now).await,
+        Outcome::NeverCharged => {
+            end_without_payment(tx, id, Status::Canceled, "never_charged", now).await
         }
-        Outcome::Canceled { intent } => {
-            end(tx, id, Status::Canceled, Some(intent), "canceled", now).await
+        Outcome::NeedsAuthentication { payment, url } => {
+            wait(tx, id, payment, Some(url), now).await
         }
-        Outcome::Refused { code } => end(tx, id, Status::Canceled, None, code, now).await,
-        Outcome::NeverCharged => end(tx, id, Status::Canceled, None, "never_charged", now).await,
-        Outcome::NeedsAuthentication { intent, url } => wait(tx, id, intent, Some(url)).await,
-        Outcome::Processing { intent } => wait(tx, id, intent, None).await,
+        Outcome::Processing(payment) => wait(tx, id, payment, None, now).await,
         Outcome::Unknown(_) => Ok(Verdict::Nothing),
     }
+}
+
+/// The guard of every arrow that a payment takes: the checkout is undecided, the payment is the one that was agreed,
+/// and no other checkout has it. The unique index would make an error of the last, and news that is answered with
+/// an error comes again for days.
+macro_rules! if_agreed {
+    () => {
+        " where id = $1 and status = 'pending' and amount_minor = $2 and currency = $3
+            and (payment_intent_id is null or payment_intent_id = $4)
+            and not exists (select 1 from checkouts other
+                            where other.payment_intent_id = $4 and other.id <> $1)"
+    };
 }
 
 /// The money arrived: payment, order, sold goods and the news of it, or nothing at all.
@@ -89,7 +107,7 @@ async fn pay(
     now: DateTime<Utc>,
 ) -> sqlx::Result<Verdict> {
     let Some(checkout) = conclude_paid(tx, id, payment, now).await? else {
-        return why_not_paid(tx, id, payment, now).await;
+        return why_not(tx, id, payment, true, now).await;
     };
     add_payment(tx, &checkout, payment, now).await?;
     orders::place(tx, &checkout, now).await?;
@@ -97,72 +115,27 @@ async fn pay(
     Ok(Verdict::Concluded)
 }
 
-/// Ends a pending checkout as paid, if the payment is the one that was agreed. Everybody else gets `None`.
-///
-/// A payment that another checkout has is not taken. The unique index would make an error of it, and news that is
-/// answered with an error comes again for days.
+/// Ends a pending checkout as paid. Everybody but the first gets `None`.
 async fn conclude_paid(
     tx: &mut Tx,
     id: CheckoutId,
     payment: &Payment,
     now: DateTime<Utc>,
 ) -> sqlx::Result<Option<Checkout>> {
-    tx.query(
+    tx.query(concat!(
         "update checkouts
-         set status = 'paid', payment_intent_id = $2, next_action_url = null, lease_until = null,
-             concluded_at = $3
-         where id = $1 and status = 'pending'
-           and amount_minor = $4 and currency = $5
-           and (payment_intent_id is null or payment_intent_id = $2)
-           and not exists (select 1 from checkouts other
-                           where other.payment_intent_id = $2 and other.id <> $1)
-         returning *",
-    )
+         set status = 'paid', payment_intent_id = $4, next_action_url = null, lease_until = null,
+             concluded_at = $5",
+        if_agreed!(),
+        " returning *"
+    ))
     .bind(id)
-    .bind(&payment.intent)
-    .bind(now)
     .bind(payment.amount_minor)
     .bind(&payment.currency)
+    .bind(&payment.intent)
+    .bind(now)
     .fetch_optional()
     .await
-}
-
-/// Tells a repeat from a contradiction.
-async fn why_not_paid(
-    tx: &mut Tx,
-    id: CheckoutId,
-    payment: &Payment,
-    now: DateTime<Utc>,
-) -> sqlx::Result<Verdict> {
-    let Some(checkout) = model::get(tx, id).await? else {
-        return Ok(Verdict::Nothing);
-    };
-    let ours = checkout.payment_intent_id.as_ref() == Some(&payment.intent);
-    let agreed = (checkout.amount().minor, checkout.amount().currency.code());
-    let fits = agreed == (payment.amount_minor, payment.currency.as_str());
-    let kind = match checkout.status {
-        Status::Paid if ours && fits => return Ok(Verdict::Nothing),
-        Status::Paid | Status::Pending if !fits => "amount_differs",
-        Status::Paid => "second_payment",
-        Status::Pending => "foreign_payment",
-        Status::Declined | Status::Canceled => "paid_after_the_end",
-    };
-    let detail = format!(
-        "the provider has {} {} as {}, the checkout is {} for {} {}",
-        payment.amount_minor, payment.currency, payment.intent, checkout.status, agreed.0, agreed.1
-    );
-    discrepancies::open(
-        tx,
-        Discrepancy {
-            kind,
-            object: &payment.intent,
-            checkout: id,
-            detail,
-        },
-        now,
-    )
-    .await?;
-    Ok(Verdict::Discrepancy)
 }
 
 async fn add_payment(
@@ -185,34 +158,59 @@ async fn add_payment(
     .await
 }
 
-/// Ends a pending checkout without money, and puts its goods back on the shelf.
+/// Ends a pending checkout whose payment came to nothing, and puts its goods back on the shelf.
 async fn end(
     tx: &mut Tx,
     id: CheckoutId,
+    payment: &Payment,
     status: Status,
-    intent: Option<&str>,
     code: &str,
     now: DateTime<Utc>,
 ) -> sqlx::Result<Verdict> {
-    let ended: Option<(CheckoutId,)> = tx
+    let ended = tx
+        .query(concat!(
+            "update checkouts
+             set status = $5, payment_intent_id = $4, failure_code = $6,
+                 next_action_url = null, lease_until = null, concluded_at = $7",
+            if_agreed!()
+        ))
+        .bind(id)
+        .bind(payment.amount_minor)
+        .bind(&payment.currency)
+        .bind(&payment.intent)
+        .bind(status)
+        .bind(code)
+        .bind(now)
+        .execute()
+        .await?;
+    if ended == 0 {
+        return why_not(tx, id, payment, false, now).await;
+    }
+    inventory::release(tx, id).await?;
+    Ok(Verdict::Concluded)
+}
+
+/// Ends a pending checkout that has no payment. Should one have turned up since, nothing is done.
+async fn end_without_payment(
+    tx: &mut Tx,
+    id: CheckoutId,
+    status: Status,
+    code: &str,
+    now: DateTime<Utc>,
+) -> sqlx::Result<Verdict> {
+    let ended = tx
         .query(
             "update checkouts
-             set status = $2, payment_intent_id = coalesce(payment_intent_id, $3), failure_code = $4,
-                 next_action_url = null, lease_until = null, concluded_at = $5
-             where id = $1 and status = 'pending'
-               and (payment_intent_id is null or $3 is null or payment_intent_id = $3)
-               and not exists (select 1 from checkouts other
-                               where other.payment_intent_id = $3 and other.id <> $1)
-             returning id",
+             set status = $2, failure_code = $3, lease_until = null, concluded_at = $4
+             where id = $1 and status = 'pending' and payment_intent_id is null",
         )
         .bind(id)
         .bind(status)
-        .bind(intent)
         .bind(code)
         .bind(now)
-        .fetch_optional()
+        .execute()
         .await?;
-    if ended.is_none() {
+    if ended == 0 {
         return Ok(Verdict::Nothing);
     }
     inventory::release(tx, id).await?;
@@ -223,25 +221,62 @@ async fn end(
 async fn wait(
     tx: &mut Tx,
     id: CheckoutId,
-    intent: &str,
+    payment: &Payment,
     url: Option<&String>,
+    now: DateTime<Utc>,
 ) -> sqlx::Result<Verdict> {
     let noted = tx
-        .query(
-            "update checkouts set payment_intent_id = $2, next_action_url = $3
-             where id = $1 and status = 'pending'
-               and (payment_intent_id is null or payment_intent_id = $2)
-               and not exists (select 1 from checkouts other
-                               where other.payment_intent_id = $2 and other.id <> $1)",
-        )
+        .query(concat!(
+            "update checkouts set payment_intent_id = $4, next_action_url = $5",
+            if_agreed!()
+        ))
         .bind(id)
-        .bind(intent)
+        .bind(payment.amount_minor)
+        .bind(&payment.currency)
+        .bind(&payment.intent)
         .bind(url)
         .execute()
         .await?;
-    Ok(if noted == 1 {
-        Verdict::Waiting
-    } else {
-        Verdict::Nothing
-    })
+    if noted == 0 {
+        return why_not(tx, id, payment, false, now).await;
+    }
+    Ok(Verdict::Waiting)
+}
+
+/// Tells a repeat, and old news, from a contradiction. `arrived` says whether the news is of money.
+async fn why_not(
+    tx: &mut Tx,
+    id: CheckoutId,
+    payment: &Payment,
+    arrived: bool,
+    now: DateTime<Utc>,
+) -> sqlx::Result<Verdict> {
+    let Some(checkout) = model::get(tx, id).await? else {
+        return Ok(Verdict::Nothing);
+    };
+    let ours = checkout.payment_intent_id.as_ref() == Some(&payment.intent);
+    let agreed = (checkout.amount().minor, checkout.amount().currency.code());
+    let fits = agreed == (payment.amount_minor, payment.currency.as_str());
+    let kind = match checkout.status {
+        Status::Pending if fits => "foreign_payment",
+        Status::Pending => "amount_differs",
+        Status::Paid if (ours && fits) || !arrived => return Ok(Verdict::Nothing),
+        Status::Paid if !fits => "amount_differs",
+        Status::Paid => "second_payment",
+        Status::Declined | Status::Canceled if !arrived => return Ok(Verdict::Nothing),
+        Status::Declined | Status::Canceled => "paid_after_the_end",
+    };
+    let detail = format!(
+        "the provider has {} {} as {}, the checkout is {} for {} {}",
+        payment.amount_minor, payment.currency, payment.intent, checkout.status, agreed.0, agreed.1
+    );
+    let object = payment.intent.as_str();
+    let discrepancy = Discrepancy {
+        kind,
+        object,
+        checkout: id,
+        detail,
+    };
+    discrepancies::open(tx, discrepancy, now).await?;
+    Ok(Verdict::Discrepancy)
 }

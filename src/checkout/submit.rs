@@ -236,7 +236,7 @@ pub enum SubmitError {
     /// The key was used by another visitor, of whom nothing is told.
     #[error("This form can't be used. Please start again from your cart.")]
     KeyOfAnother,
-    /// There is nothing to buy.
+    /// There is nothing to buy, or nothing that has one price.
     #[error("Your cart is empty.")]
     CartEmpty,
     /// A price or the cart changed after the form was shown.

@@ -34,35 +34,48 @@ impl Db {
         Self::open_with(url, POSTGRES_CONNECTIONS).await
     }
 
-    /// As [`open`](Self::open), for somebody who only looks: a SQLite file that is not there is not created.
-    pub async fn open_existing(url: &str) -> sqlx::Result<Self> {
-        if is_postgres(url) {
-            Self::open(url).await
-        } else {
-            retrying(|| open_sqlite(url, false)).await
-        }
-    }
-
     /// As [`open`](Self::open), with `connections` at most on PostgreSQL. SQLite has its one writer.
     pub async fn open_with(url: &str, connections: u32) -> sqlx::Result<Self> {
-        if is_postgres(url) {
-            let options = PgConnectOptions::from_str(url)?;
-            open_postgres(options, connections).await
-        } else {
-            create_folder_of(url)?;
-            // Of several processes that open a new file at once, only one can switch it to WAL.
-            retrying(|| open_sqlite(url, true)).await
-        }
+        open(url, connections, Schema::BringUpToDate).await
     }
+
+    /// As [`open`](Self::open), for somebody who only looks: nothing is created or upgraded.
+    pub async fn open_as_it_is(url: &str) -> sqlx::Result<Self> {
+        let db = open(url, POSTGRES_CONNECTIONS, Schema::TakeAsItIs).await?;
+        // A database without our tables is somebody else's, or a mistyped name: say so before anybody trusts it.
+        let _: i64 = db
+            .query("select count(*) from products")
+            .fetch_scalar()
+            .await?;
+        Ok(db)
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Schema {
+    BringUpToDate,
+    TakeAsItIs,
+}
+
+async fn open(url: &str, connections: u32, schema: Schema) -> sqlx::Result<Db> {
+    if is_postgres(url) {
+        let options = PgConnectOptions::from_str(url)?;
+        return open_postgres(options, connections, schema).await;
+    }
+    if schema == Schema::BringUpToDate {
+        create_folder_of(url)?;
+    }
+    // Of several processes that open a new file at once, only one can switch it to WAL.
+    retrying(|| open_sqlite(url, schema)).await
 }
 
 fn is_postgres(url: &str) -> bool {
     url.starts_with("postgres:") || url.starts_with("postgresql:")
 }
 
-async fn open_sqlite(url: &str, create: bool) -> sqlx::Result<Db> {
+async fn open_sqlite(url: &str, schema: Schema) -> sqlx::Result<Db> {
     let options = SqliteConnectOptions::from_str(url)?
-        .create_if_missing(create)
+        .create_if_missing(schema == Schema::BringUpToDate)
         .foreign_keys(true)
         .busy_timeout(PATIENCE)
         // Readers see the last commit while the writer works.
@@ -79,11 +92,13 @@ async fn open_sqlite(url: &str, create: bool) -> sqlx::Result<Db> {
         .max_connections(1)
         .connect_with(options.clone())
         .await?;
-    // sqlx locks the database while it migrates PostgreSQL, but not SQLite. Inside one write transaction, a
-    // second process that starts now waits, and then finds nothing to do.
-    let mut tx = uncancelled(&writer, "begin immediate").await?;
-    SQLITE_MIGRATIONS.run_direct(None, &mut *tx, false).await?;
-    tx.commit().await?;
+    if schema == Schema::BringUpToDate {
+        // sqlx locks the database while it migrates PostgreSQL, but not SQLite. Inside one write transaction, a
+        // second process that starts now waits, and then finds nothing to do.
+        let mut tx = uncancelled(&writer, "begin immediate").await?;
+        SQLITE_MIGRATIONS.run_direct(None, &mut *tx, false).await?;
+        tx.commit().await?;
+    }
     // A database in memory lives and dies with its one connection, which reads must share.
     let readers = if url.contains(":memory:") || url.contains("mode=memory") {
         writer.clone()
@@ -98,7 +113,11 @@ async fn open_sqlite(url: &str, create: bool) -> sqlx::Result<Db> {
     })
 }
 
-async fn open_postgres(options: PgConnectOptions, connections: u32) -> sqlx::Result<Db> {
+async fn open_postgres(
+    options: PgConnectOptions,
+    connections: u32,
+    schema: Schema,
+) -> sqlx::Result<Db> {
     let options = named(options).options([
         ("lock_timeout", format!("{}ms", PATIENCE.as_millis())),
         // Not each start's "relation already exists, skipping".
@@ -126,7 +145,9 @@ async fn open_postgres(options: PgConnectOptions, connections: u32) -> sqlx::Res
         }
         outcome => outcome?,
     };
-    POSTGRES_MIGRATIONS.run(&pool).await?;
+    if schema == Schema::BringUpToDate {
+        POSTGRES_MIGRATIONS.run(&pool).await?;
+    }
     Ok(Db {
         pools: Pools::Postgres(pool),
         probe: None,

@@ -97,21 +97,21 @@ impl Provider {
         }
     }
 
-    /// Looks for the payment intent whose metadata names `checkout_id`, among those created between two
-    /// instants (Unix seconds, both included).
-    pub async fn find(&self, checkout_id: &str, since: i64, until: i64) -> Found {
-        match self.list(since, until).await {
+    /// Looks for the payment intent whose metadata names `checkout_id`, among all created since an instant (Unix
+    /// seconds, included, by the provider's clock).
+    pub async fn find(&self, checkout_id: &str, since: i64) -> Found {
+        match self.list(since).await {
             Ok(intents) => Found::among(&intents, checkout_id),
             Err(doubt) => Found::Unknown(doubt),
         }
     }
 
-    /// All payment intents created between two instants (Unix seconds, both included), newest first.
-    pub async fn list(&self, since: i64, until: i64) -> Result<Vec<PaymentIntent>, Doubt> {
+    /// All payment intents created since an instant (Unix seconds, included, by the provider's clock), newest first.
+    pub async fn list(&self, since: i64) -> Result<Vec<PaymentIntent>, Doubt> {
         let mut intents: Vec<PaymentIntent> = Vec::new();
         for _ in 0..PAGES_MAX {
             let last = intents.last().map(|intent| intent.id.as_str());
-            let path = page_path(since, until, last);
+            let path = page_path(since, last);
             let answer = self.transport.get(&path, READ_PATIENCE).await?;
             let page: List<PaymentIntent> = answer.parse()?;
             intents.extend(page.data);
@@ -144,12 +144,11 @@ impl fmt::Debug for Provider {
 }
 
 /// The page of payment intents that follows the one named `last`.
-fn page_path(since: i64, until: i64, last: Option<&str>) -> String {
+fn page_path(since: i64, last: Option<&str>) -> String {
     let mut query = form_urlencoded::Serializer::new(String::new());
     query
         .append_pair("limit", PAGE)
-        .append_pair("created[gte]", &since.to_string())
-        .append_pair("created[lte]", &until.to_string());
+        .append_pair("created[gte]", &since.to_string());
     if let Some(last) = last {
         query.append_pair("starting_after", last);
     }

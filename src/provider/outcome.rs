@@ -12,45 +12,34 @@ pub enum Outcome {
     Paid(Payment),
     /// The card was refused, for good as far as this payment goes.
     Declined {
-        /// The intent, when the answer names it.
-        intent: Option<String>,
+        /// The payment, when the answer names it.
+        payment: Option<Payment>,
         /// The provider's decline code, or its code.
         code: String,
     },
     /// The customer has to prove who they are, on a page of the provider.
     NeedsAuthentication {
-        /// The intent.
-        intent: String,
+        /// The payment.
+        payment: Payment,
         /// The page.
         url: String,
     },
     /// A slow payment method: the answer comes later.
-    Processing {
-        /// The intent.
-        intent: String,
-    },
-    /// The intent was given up at the provider.
-    Canceled {
-        /// The intent.
-        intent: String,
-    },
-    /// The provider will not execute this request, and has not: it is at fault, not the card.
-    Refused {
-        /// The provider's code.
-        code: String,
-    },
+    Processing(Payment),
+    /// The payment was given up at the provider.
+    Canceled(Payment),
     /// A look-up showed that there never was a payment.
     NeverCharged,
     /// It cannot be told. There may be a payment or none.
     Unknown(Doubt),
 }
 
-/// Money that arrived.
+/// A payment as the provider knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Payment {
     /// The provider's id of it.
     pub intent: String,
-    /// Minor units.
+    /// Minor units: what arrived or, until something has, what is asked for.
     pub amount_minor: i64,
     /// Three letters, lower case.
     pub currency: String,
@@ -69,6 +58,10 @@ pub enum Doubt {
     ServerError,
     /// An error that is stored for the key: the same request will get it again, whatever happened.
     StoredError,
+    /// The request is not one the provider executes. What came of an earlier one under the key is not said.
+    Refused,
+    /// It was looked for and not found; not long enough to be sure that it never was.
+    NotFound,
     /// Our credentials are not accepted; an operator has to mend them.
     Credentials,
     /// An answer that this client does not understand.
@@ -108,37 +101,37 @@ impl Outcome {
     }
 
     fn of_refusal(ErrorBody { error }: &ErrorBody) -> Self {
-        match error.kind.as_str() {
-            "card_error" => Self::Declined {
-                intent: error
-                    .payment_intent
-                    .as_ref()
-                    .map(|intent| intent.id.clone()),
+        // "It has already succeeded" comes as an error of the request; the intent in it knows.
+        let intent = error.payment_intent.as_deref();
+        match (error.kind.as_str(), error.code.as_deref()) {
+            ("card_error", _) => Self::Declined {
+                payment: intent.map(|intent| Payment::of(intent, intent.amount)),
                 code: error.reason().to_owned(),
             },
             // Other bytes were once sent under this key. What became of them can only be looked up.
-            "idempotency_error" => Self::Unknown(Doubt::StoredError),
-            // "It has already succeeded" comes as an error of the request; the intent in it knows.
-            _ => match &error.payment_intent {
+            ("idempotency_error", _) => Self::Unknown(Doubt::StoredError),
+            // An old spelling of 429.
+            ("invalid_request_error", Some("rate_limit" | "lock_timeout")) => {
+                Self::Unknown(Doubt::RateLimited)
+            }
+            ("invalid_request_error", _) => match intent {
                 Some(intent) => Self::of_intent(intent),
-                None => Self::Refused {
-                    code: error.reason().to_owned(),
-                },
+                None => Self::Unknown(Doubt::Refused),
             },
+            _ => Self::Unknown(Doubt::Unexpected),
         }
     }
 
     /// How a payment intent stands.
     pub fn of_intent(intent: &PaymentIntent) -> Self {
-        let id = intent.id.clone();
+        let payment = Payment::of(intent, intent.amount);
         match intent.status.as_str() {
-            "succeeded" => Self::Paid(Payment {
-                intent: id,
-                amount_minor: intent.amount_received.unwrap_or(intent.amount),
-                currency: intent.currency.clone(),
-            }),
-            "processing" => Self::Processing { intent: id },
-            "canceled" => Self::Canceled { intent: id },
+            "succeeded" => Self::Paid(Payment::of(
+                intent,
+                intent.amount_received.unwrap_or(intent.amount),
+            )),
+            "processing" => Self::Processing(payment),
+            "canceled" => Self::Canceled(payment),
             "requires_action" => match intent
                 .next_action
                 .as_ref()
@@ -147,7 +140,7 @@ impl Outcome {
                 .filter(|page| page.url.starts_with("https:") || page.url.starts_with("http:"))
             {
                 Some(page) => Self::NeedsAuthentication {
-                    intent: id,
+                    payment,
                     url: page.url.clone(),
                 },
                 None => Self::Unknown(Doubt::Unexpected),
@@ -155,12 +148,22 @@ impl Outcome {
             // There is no state for "declined": the intent goes back to where it wants a payment method.
             "requires_payment_method" => match &intent.last_payment_error {
                 Some(error) => Self::Declined {
-                    intent: Some(id),
+                    payment: Some(payment),
                     code: error.reason().to_owned(),
                 },
                 None => Self::Unknown(Doubt::Unexpected),
             },
             _ => Self::Unknown(Doubt::Unexpected),
+        }
+    }
+}
+
+impl Payment {
+    fn of(intent: &PaymentIntent, amount_minor: i64) -> Self {
+        Self {
+            intent: intent.id.clone(),
+            amount_minor,
+            currency: intent.currency.clone(),
         }
     }
 }

@@ -93,13 +93,8 @@ pub struct WebhookTarget {
 #[derive(Debug, thiserror::Error)]
 pub enum SimulatorError {
     /// The database cannot be opened.
-    #[error("the simulator cannot open its database {url}: {source}")]
-    Database {
-        /// As configured.
-        url: String,
-        /// What is wrong with it.
-        source: StoreError,
-    },
+    #[error("the simulator cannot open its database: {0}")]
+    Database(StoreError),
     /// The address is in use, or not ours.
     #[error("the simulator cannot listen on {address}: {source}")]
     Listen {
@@ -153,10 +148,7 @@ impl Simulator {
         for target in &config.webhooks {
             target.check()?;
         }
-        let opening = |source| SimulatorError::Database {
-            url: config.database_url.clone(),
-            source,
-        };
+        let opening = SimulatorError::Database;
         let store = Store::open(&config.database_url).await.map_err(opening)?;
         let clock = prepare(&store, &config.webhooks)
             .await

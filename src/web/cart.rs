@@ -46,7 +46,7 @@ pub async fn add(
             visitor.takes(cart, &session).await?;
             Ok(Redirect::to("/cart").into_response())
         }
-        Err(error @ (CartError::TooMany | CartError::TooManyLines)) => {
+        Err(error @ (CartError::TooMany | CartError::TooManyLines | CartError::OtherCurrency)) => {
             not_added(&app, &visitor, &product, typed, &error.to_string()).await
         }
         Err(error) => Err(error.into()),

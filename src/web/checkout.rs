@@ -20,6 +20,7 @@ use crate::{
         model,
         submit::Short,
     },
+    db::retrying,
     ids::{CartId, CheckoutId},
 };
 
@@ -204,8 +205,9 @@ async fn earlier_purchases(
     cart: &Cart,
 ) -> Result<Vec<views::EarlierPurchase>, PageError> {
     let now = app.till.clock.now();
-    let mut tx = app.till.db.read().await?;
-    let earlier = earlier::purchases(&mut tx, visitor.id, cart.id, &cart.lines, now).await?;
+    let db = &app.till.db;
+    let read = || earlier::read(db, visitor.id, cart.id, &cart.lines, now);
+    let earlier = retrying(read).await?;
     let view = |earlier: &Earlier| views::EarlierPurchase {
         url: format!("/checkouts/{}", earlier.id),
         state: match earlier.status {

@@ -88,7 +88,10 @@ impl From<CartError> for PageError {
             CartError::UnknownProduct => Self::NotFound,
             CartError::Db(error) => Self::Db(error),
             // The pages that change a cart show these beside the field; elsewhere they are a cart that has changed.
-            CartError::TooMany | CartError::TooManyLines | CartError::Closed => Self::Busy,
+            CartError::TooMany
+            | CartError::TooManyLines
+            | CartError::OtherCurrency
+            | CartError::Closed => Self::Busy,
         }
     }
 }

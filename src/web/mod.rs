@@ -25,12 +25,12 @@ mod webhooks;
 
 use axum::{
     Router,
-    extract::DefaultBodyLimit,
+    extract::{DefaultBodyLimit, Request},
     middleware::{from_fn, from_fn_with_state},
     routing::{get, post},
 };
-use tower_http::trace::{DefaultMakeSpan, DefaultOnResponse, TraceLayer};
-use tracing::Level;
+use tower_http::trace::{DefaultOnResponse, TraceLayer};
+use tracing::{Level, Span};
 
 use crate::app::App;
 
@@ -67,9 +67,15 @@ pub fn router(app: App) -> Router {
         .layer(from_fn(headers::set))
         .layer(
             TraceLayer::new_for_http()
-                .make_span_with(DefaultMakeSpan::new().level(Level::INFO))
+                .make_span_with(span)
                 .on_response(DefaultOnResponse::new().level(Level::INFO))
                 .on_failure(()),
         )
         .with_state(app)
+}
+
+/// What each line of a request's log begins with. The path alone: what the provider adds to the way back from the
+/// bank's page, behind the question mark, has a secret in it.
+fn span(request: &Request) -> Span {
+    tracing::info_span!("request", method = %request.method(), path = request.uri().path())
 }

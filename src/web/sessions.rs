@@ -53,15 +53,10 @@ impl SessionStore for DbSessions {
     }
 
     async fn load(&self, id: &Id) -> Result<Option<Record>> {
-        let found: Option<(Json<Record>,)> = self
-            .0
-            .query("select record from sessions where id = $1 and expires_at > $2")
-            .bind(id.to_string())
-            .bind(OffsetDateTime::now_utc().unix_timestamp())
-            .fetch_optional()
-            .await
-            .map_err(|error| backend(&error))?;
-        Ok(found.map(|(Json(record),)| record))
+        let found = retrying(|| self.find(id)).await;
+        Ok(found
+            .map_err(|error| backend(&error))?
+            .map(|Json(record)| record))
     }
 
     async fn delete(&self, id: &Id) -> Result<()> {
@@ -72,6 +67,17 @@ impl SessionStore for DbSessions {
 }
 
 impl DbSessions {
+    async fn find(&self, id: &Id) -> sqlx::Result<Option<Json<Record>>> {
+        let found: Option<(Json<Record>,)> = self
+            .0
+            .query("select record from sessions where id = $1 and expires_at > $2")
+            .bind(id.to_string())
+            .bind(OffsetDateTime::now_utc().unix_timestamp())
+            .fetch_optional()
+            .await?;
+        Ok(found.map(|(record,)| record))
+    }
+
     /// Whether the id was free.
     async fn insert(&self, record: &Record) -> sqlx::Result<bool> {
         let mut tx = self.0.begin().await?;

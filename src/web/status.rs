@@ -47,7 +47,7 @@ pub async fn status(
             .map(|line| show::checkout_line(line, checkout.amount().currency))
             .collect(),
         total: checkout.amount().to_string(),
-        status: view(&app, checkout).await?,
+        status: view(&app, &visitor, checkout).await?,
     };
     show::page(StatusCode::OK, &page)
 }
@@ -87,7 +87,11 @@ fn refresh_seconds(checkout: &Checkout, now: DateTime<Utc>) -> Option<u32> {
     })
 }
 
-async fn view(app: &App, checkout: Checkout) -> Result<views::Status, PageError> {
+async fn view(
+    app: &App,
+    visitor: &Visitor,
+    checkout: Checkout,
+) -> Result<views::Status, PageError> {
     Ok(match checkout.status {
         Status::Pending => match checkout.next_action_url {
             Some(url) => views::Status::NeedsAuthentication { url },
@@ -103,6 +107,7 @@ async fn view(app: &App, checkout: Checkout) -> Result<views::Status, PageError>
         }
         Status::Declined => views::Status::Declined {
             reason: show::reason(checkout.failure_code.as_deref()).to_owned(),
+            cart_kept: visitor.cart == Some(checkout.cart_id),
         },
         Status::Canceled => views::Status::Canceled,
     })

@@ -200,6 +200,14 @@ async fn the_audit_says_by_its_exit_code_whether_all_is_well() {
         &audit(&["--provider-key", "sk_test_wrong"]).await,
         "provider",
     );
+    let mistyped = folder();
+    let file = mistyped.path().join("shop.db");
+    let nowhere = format!("sqlite://{}", file.display());
+    is_unusable(&run(&["audit", "--database-url", &nowhere]), "database");
+    assert!(!file.exists(), "who only looks creates nothing");
+    std::fs::write(&file, "").expect("an empty file");
+    is_unusable(&run(&["audit", "--database-url", &nowhere]), "database");
+
     let database = shop.database.url();
     let away = [
         "audit",

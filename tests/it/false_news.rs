@@ -247,3 +247,27 @@ async fn a_charge_that_nobody_asked_for_is_none_of_ours() {
     assert_eq!(charged.send().await.expect("an answer").status(), 200);
     shop.expects(NOTHING).await;
 }
+
+/// Not only of success: an event that ends a purchase, or attaches a payment to it, has to be about what was agreed.
+#[tokio::test]
+async fn r43_a_decline_or_a_delay_of_another_amount_ends_nothing() {
+    for (kind, status) in [
+        ("payment_intent.payment_failed", "requires_payment_method"),
+        ("payment_intent.canceled", "canceled"),
+        ("payment_intent.processing", "processing"),
+    ] {
+        let shop = impatient().await;
+        let (buyer, page) = undecided(&shop).await;
+        let mut news = event("evt_1", kind, "pi_other", id_in(&page));
+        news["data"]["object"]["status"] = json!(status);
+        news["data"]["object"]["amount"] = json!(1);
+        news["data"]["object"]["last_payment_error"] =
+            json!({"type": "card_error", "code": "card_declined"});
+
+        is_received(&shop, &news).await;
+        assert_eq!(discrepancies(&shop).await.len(), 1, "{kind}");
+
+        shop.provider.mends().await;
+        assert_eq!(buyer.waits_at(&page).await, "Paid", "{kind}");
+    }
+}

@@ -106,3 +106,26 @@ async fn set_price(shop: &Shop, price: i64) {
         .expect("an update");
     tx.commit().await.expect("a commit");
 }
+
+/// There is one total, and it is in one currency. Adding up what is in two would give the second goods away.
+#[tokio::test]
+async fn goods_in_two_currencies_are_not_bought_together() {
+    let shop = Shop::open().await;
+    shop.alters("update products set currency = 'usd' where sku = 'MUG-01'")
+        .await;
+    let buyer = shop.visitor().with_cart("TEA-01", 1).await;
+
+    let refused = buyer
+        .posts("/cart/items", &[("sku", "MUG-01"), ("quantity", "1")])
+        .await;
+    assert_eq!(refused.status, 422);
+    assert!(refused.text("main").contains("another currency"));
+
+    // Nor when the price changes under a cart that has both.
+    buyer.adds("PEN-01", 1).await;
+    let form = buyer.opens_checkout().await;
+    shop.alters("update products set currency = 'usd' where sku = 'PEN-01'")
+        .await;
+    assert_eq!(buyer.submits(&form).await.location(), "/cart");
+    shop.expects(NOTHING).await;
+}

@@ -244,6 +244,11 @@ async fn nothing_that_is_secret_is_in_the_log_of_everything() {
         let again = again.with("payment_method", "pm_card_visa");
         let status = buyer.submits(&again).await.location().to_owned();
         assert_eq!(buyer.waits_at(&status).await, "Paid");
+        // What the provider adds to the way back from the bank's page.
+        let back = format!(
+            "{status}?payment_intent_client_secret=pi_1_secret_2&redirect_status=succeeded"
+        );
+        assert_eq!(buyer.sees(&back).await.heading(), "Paid");
         Letter::new("{}").signed_with("wrong").to(&shop.url).await;
         eventually("the webhook is logged", || async {
             shop.log().contains("event received")
@@ -258,7 +263,13 @@ async fn nothing_that_is_secret_is_in_the_log_of_everything() {
         );
         let cookie = buyer.cookie().expect("a cookie");
         let session = cookie.trim_start_matches("boring_session=");
-        let personal = ["buyer@example.com", "Mustermann", "Secret Street", session];
+        let personal = [
+            "buyer@example.com",
+            "Mustermann",
+            "Secret Street",
+            session,
+            "pi_1_secret_2",
+        ];
         for secret in secrets.iter().chain(&personal) {
             let line = log.lines().find(|line| line.contains(secret));
             assert_eq!(line, None, "{secret} is in the log");

@@ -312,6 +312,12 @@ async fn r13_r15_r46_a_charge_that_never_was_ends_the_attempt_and_frees_the_cart
     shop.provider.fault(webhooks_are_lost()).await;
 
     shop.later(24 * 3600);
+    assert_eq!(
+        buyer.sees(&status).await.heading(),
+        CHECKING,
+        "looked for once, in vain"
+    );
+    shop.later(11 * 60);
     let page = buyer.sees(&status).await;
     assert!(
         page.text("main").contains("Nothing was charged"),

@@ -204,7 +204,11 @@ pub(super) fn pages() -> Vec<(&'static str, String)> {
         ("paid", status(paid).render()),
         (
             "declined",
-            status(Status::Declined { reason: hostile() }).render(),
+            status(Status::Declined {
+                reason: hostile(),
+                cart_kept: true,
+            })
+            .render(),
         ),
         ("canceled", status(Status::Canceled).render()),
         ("order", order().render()),

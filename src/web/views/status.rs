@@ -39,6 +39,8 @@ pub enum Status {
     Declined {
         /// Why, as a sentence: "The card has insufficient funds."
         reason: String,
+        /// Whether its cart is still the visitor's. They may have begun another one in the meantime.
+        cart_kept: bool,
     },
     /// Given up before anything was charged.
     Canceled,

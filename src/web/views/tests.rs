@@ -271,6 +271,7 @@ fn an_undecided_payment_is_neither_denied_nor_offered_again() {
 fn a_decided_payment_is_said_plainly() {
     let dom = Dom::of(&status(Status::Declined {
         reason: "The card has expired.".into(),
+        cart_kept: true,
     }));
     assert!(dom.text("main").contains("Your card was not charged."));
     assert!(dom.has("a[href='/checkout']") && !dom.has("meta[http-equiv=refresh]"));
