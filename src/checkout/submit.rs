@@ -12,7 +12,8 @@
 //! pending or paid, which is unique too: the second form finds the first one's checkout.
 //!
 //! Nothing here talks to the provider: the checkout is on disk before anybody is charged for it.
-//! Drop `unique` from `checkouts.idempotency_key` and `cargo test double_click` fails.
+//! Drop `unique` from `checkouts.idempotency_key` and a test named `double_click` fails on PostgreSQL, where two
+//! transactions can be in the middle of this at once.
 
 use super::{
     Till,

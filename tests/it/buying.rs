@@ -7,7 +7,7 @@ use boring_checkout::{
     db::Boundary,
 };
 
-use crate::world::{Expected, NOTHING, ONCE, Shop, eventually, holding, probed};
+use crate::world::{Expected, Form, NOTHING, ONCE, Shop, Visitor, eventually, holding, probed};
 
 #[tokio::test]
 async fn a_purchase_is_one_charge_and_one_order() {
@@ -122,25 +122,39 @@ async fn two_tabs_with_one_cart_sent_at_once_are_one_purchase() {
 }
 
 #[tokio::test]
-async fn r09_the_loser_of_the_insert_reads_the_winners_row() {
+async fn r09_double_click_the_loser_of_the_insert_reads_the_winners_row() {
     let shop = Shop::open().await;
     let buyer = shop.visitor().with_cart("TEA-01", 1).await;
     let form = buyer.opens_checkout().await;
-    let purchase = purchase_of(&shop, &form).await;
-    // Request 1 has looked for the key, found none, and is held there. On SQLite nobody else can write then, so
-    // it is held before it looks.
+    double_click(&shop, &buyer, &form).await;
+    shop.expects(ONCE).await;
+}
+
+/// After a decline the cart may be bought again, so here the key alone keeps the second click from a second attempt.
+#[tokio::test]
+async fn r09_double_click_with_a_declined_card_is_one_attempt() {
+    let shop = Shop::open().await;
+    let buyer = shop.visitor().with_cart("TEA-01", 1).await;
+    let form = buyer.opens_checkout().await;
+    let declined = form.with("payment_method", "pm_card_chargeDeclined");
+    double_click(&shop, &buyer, &declined).await;
+    shop.expects(NOTHING).await;
+}
+
+/// The first request has looked for the key, found none, and is held there; the second runs to its end; the first
+/// goes on. On SQLite nobody else can write then, so the first is held before it looks.
+async fn double_click(shop: &Shop, buyer: &Visitor, form: &Form) {
+    let purchase = purchase_of(shop, form).await;
     let on_postgres = shop.database.is_postgres();
     let (probe, mut hold) = holding(move |boundary| match boundary {
         Boundary::AfterStatement(sql) => on_postgres && sql.contains("union all"),
         boundary => !on_postgres && boundary == Boundary::BeforeBegin,
     });
-    let loser = tokio::spawn({
-        let (till, purchase) = (probed(shop.app(), probe), purchase.clone());
-        async move { checkout::submit(&till, &purchase).await }
-    });
+    let till = probed(shop.app(), probe);
+    let loser = tokio::spawn(async move { checkout::submit(&till, &purchase).await });
     hold.reached().await;
 
-    let winner = buyer.submits(&form).await;
+    let winner = buyer.submits(form).await;
     hold.lets_go();
 
     let loser = loser.await.expect("no panic").expect("no error");
@@ -148,11 +162,10 @@ async fn r09_the_loser_of_the_insert_reads_the_winners_row() {
         panic!("the key was inserted twice")
     };
     assert!(winner.location().ends_with(&found.id.to_string()));
-    shop.expects(ONCE).await;
 }
 
 /// What the shop makes of a form, for tests that call the phases themselves.
-pub async fn purchase_of(shop: &Shop, form: &crate::world::Form) -> Purchase {
+pub async fn purchase_of(shop: &Shop, form: &Form) -> Purchase {
     use boring_checkout::{
         checkout::Buyer,
         money::{Currency, Money},
