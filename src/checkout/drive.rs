@@ -26,7 +26,7 @@ pub async fn drive(till: &Till, checkout: Checkout) -> sqlx::Result<()> {
     let outcome = charge(till, &checkout).await;
     let wait = match &outcome {
         Outcome::Unknown(doubt) => {
-            tracing::warn!(attempt = checkout.attempts, ?doubt, "outcome unknown");
+            tracing::warn!(checkout.id = %checkout.id, attempt = checkout.attempts, ?doubt, "outcome unknown");
             backoff(checkout.attempts)
         }
         outcome => match record(&till.db, checkout.id, outcome, till.clock.now()).await? {

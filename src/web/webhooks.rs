@@ -36,7 +36,8 @@ pub async fn receive(
     let event = Event::parse(&body, app.till.provider.is_live())
         .map_err(|error| Problem::new(StatusCode::BAD_REQUEST, error.to_string()))?;
     process(&app.till.db, &event, now).await.map_err(|error| {
-        tracing::error!(event.id, %error, "webhook not processed");
+        let checkout = event.checkout.map(tracing::field::display);
+        tracing::error!(checkout.id = checkout, event.id, %error, "webhook not processed");
         Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "please send it again")
     })?;
     Ok("")
