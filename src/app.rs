@@ -117,7 +117,7 @@ impl Shop {
         };
         if tokio::time::timeout(GRACE, finish).await.is_err() {
             tracing::warn!(
-                "stopped with work in flight; open checkouts are taken up at the next start"
+                "stopped with work in flight; open checkouts are taken up by their next request or webhook"
             );
         }
         if let Some(simulator) = self.simulator {

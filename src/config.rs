@@ -8,7 +8,7 @@ use crate::secret::Secret;
 
 /// A payment checkout that is safe to run twice, with a payment provider that misbehaves on request.
 ///
-/// Without a command it serves. Every flag has an environment variable; a `.env` file in the working directory is
+/// Without a command it serves. Nearly every flag has an environment variable, which --help names; a `.env` file in the working directory is
 /// read too.
 #[derive(Debug, Parser)]
 #[command(name = "boring-checkout", version, max_term_width = 100)]

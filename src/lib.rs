@@ -1,6 +1,7 @@
 //! A payment checkout that is safe to run twice, in the order in which to read it.
 //!
-//! Imports run one way: `web` → the domain → `db` and `provider`. The simulator is the other side of the wire and
+//! Imports run one way: `web` → the domain → `db` and `provider`; only `app`, which wires all of it, is known to `web`
+//! too. The simulator is the other side of the wire and
 //! imports nothing of the shop.
 
 // The lesson.

@@ -49,7 +49,7 @@ create table checkouts (
     payment_intent_id text unique,
     next_action_url   text,
     failure_code      text,
-    attempts          bigint not null check (attempts >= 0), -- calls of `charge` so far
+    attempts          bigint not null check (attempts >= 0), -- how often it was driven
     lease_until       timestamptz,    -- until then somebody is at work on it, or waits before the next try
     look_up_since     timestamptz, -- since then the key is of no more use, and the payment is looked up
     created_at        timestamptz not null,

@@ -49,7 +49,7 @@ create table checkouts (
     payment_intent_id text    unique,
     next_action_url   text,
     failure_code      text,
-    attempts          integer not null check (attempts >= 0), -- calls of `charge` so far
+    attempts          integer not null check (attempts >= 0), -- how often it was driven
     lease_until       text,    -- until then somebody is at work on it, or waits before the next try
     look_up_since     text, -- since then the key is of no more use, and the payment is looked up
     created_at        text    not null,

@@ -52,7 +52,7 @@ impl fmt::Display for Status {
 pub struct Checkout {
     /// Its id, also in the provider's metadata.
     pub id: CheckoutId,
-    /// The key of its form, and of every call to the provider for it.
+    /// The key of its form, and of the call that charges it.
     pub idempotency_key: IdempotencyKey,
     /// What was bought.
     pub cart_id: CartId,

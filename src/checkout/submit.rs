@@ -228,7 +228,7 @@ pub struct Short {
     pub left: i64,
 }
 
-/// Why there is no new checkout. Nothing was stored, held or charged.
+/// Why there is no new checkout. Nothing was stored, held or charged, but for what [`Db`](Self::Db) leaves open.
 #[derive(Debug, thiserror::Error)]
 pub enum SubmitError {
     /// The key was used for something else.
