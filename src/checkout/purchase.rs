@@ -47,7 +47,7 @@ impl Purchase {
             &self.buyer.email.to_lowercase(),
             self.payment_method.as_str(),
         ];
-        // None of the parts has a line break in it, so no two lists of parts make one text.
+        // What was stored had a digest of ours, or none, and no part with a line break: no other list makes its text.
         hex::encode(Sha256::digest(agreed.join("\n")))
     }
 }
