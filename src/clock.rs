@@ -1,7 +1,7 @@
 //! The time, asked for in one place.
 //!
 //! Every instant that is stored or compared comes from here, never from SQL: the engines format and round
-//! times differently. Tests and the lab move the clock instead of waiting.
+//! times differently. Tests move the clock instead of waiting.
 
 use std::{
     sync::{

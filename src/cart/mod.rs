@@ -86,11 +86,6 @@ impl Cart {
         total(&self.lines)
     }
 
-    /// How many units are in it.
-    pub fn units(&self) -> i64 {
-        self.lines.iter().map(|line| line.quantity).sum()
-    }
-
     /// A digest of the goods and their prices, for the form to carry: see [`digest`].
     pub fn digest(&self) -> String {
         digest(self.id, &self.lines)

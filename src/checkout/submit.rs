@@ -23,7 +23,6 @@ use super::{
 };
 use crate::{
     cart::{self, Line},
-    catalog::Sku,
     db::{Transient, Tx, retrying},
     ids::CheckoutId,
     inventory,
@@ -74,16 +73,10 @@ async fn submit_once(
     cart::lock(&mut tx, purchase.cart).await?;
     let lines = cart::lines(&mut tx, purchase.cart).await?;
     let total = agreed_total(&lines, purchase)?;
-    let earlier = earlier::purchases(
-        &mut tx,
-        purchase.visitor,
-        purchase.cart,
-        &lines,
-        till.clock.now(),
-    );
-    let earlier = earlier.await?;
-    if !earlier.is_empty() && !purchase.buy_again {
-        return Err(SubmitError::BoughtBefore(earlier));
+    let now = till.clock.now();
+    let before = earlier::purchases(&mut tx, purchase.visitor, purchase.cart, &lines, now).await?;
+    if !before.is_empty() && !purchase.buy_again {
+        return Err(SubmitError::BoughtBefore(before));
     }
     let Some(checkout) = insert(&mut tx, till, purchase, id, total).await? else {
         let winner = existing(&mut tx, purchase).await?;
@@ -204,13 +197,12 @@ async fn take_stock(tx: &mut Tx, checkout: CheckoutId, lines: &[Line]) -> Result
 }
 
 async fn add_line(tx: &mut Tx, checkout: CheckoutId, line: &Line) -> sqlx::Result<u64> {
-    let sku: &Sku = &line.sku;
     tx.query(
         "insert into checkout_lines (checkout_id, sku, name, quantity, unit_minor, amount_minor)
          values ($1, $2, $3, $4, $5, $6)",
     )
     .bind(checkout)
-    .bind(sku)
+    .bind(&line.sku)
     .bind(&line.name)
     .bind(line.quantity)
     .bind(line.unit().minor)

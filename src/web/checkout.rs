@@ -65,25 +65,20 @@ pub async fn submit(
     }
 }
 
-/// Drives the checkout in a task of its own, and waits for it as long as a customer likes to wait.
+/// Takes the checkout forward in a task of its own, and waits for it as long as a customer likes to wait.
 async fn go_on(app: &App, submitted: Submitted) -> CheckoutId {
     let till = app.till.clone();
-    let (id, work) = match submitted {
-        Submitted::New(checkout) => (checkout.id, drive(app, checkout)),
-        Submitted::Existing(Checkout { id, .. }) => {
-            let resumed = async move { checkout::resume(&till, id).await };
-            (id, app.tasks.spawn(log_failure(id, resumed)))
+    let (Submitted::New(Checkout { id, .. }) | Submitted::Existing(Checkout { id, .. })) =
+        submitted;
+    let work = async move {
+        match submitted {
+            Submitted::New(checkout) => checkout::drive(&till, checkout).await,
+            Submitted::Existing(checkout) => checkout::resume(&till, checkout.id).await,
         }
     };
+    let work = app.tasks.spawn(log_failure(id, work));
     let _ = tokio::time::timeout(ANSWER_WITHIN, work).await;
     id
-}
-
-fn drive(app: &App, checkout: Checkout) -> tokio::task::JoinHandle<()> {
-    let till = app.till.clone();
-    let id = checkout.id;
-    let driven = async move { checkout::drive(&till, checkout).await };
-    app.tasks.spawn(log_failure(id, driven))
 }
 
 /// A failure leaves the checkout pending, to be taken up again; nobody waits for the error.

@@ -1,9 +1,6 @@
 //! Who is asking, as far as a cookie can tell.
 
-use axum::{
-    extract::{FromRequestParts, OptionalFromRequestParts},
-    http::request::Parts,
-};
+use axum::{extract::FromRequestParts, http::request::Parts};
 use serde::{Deserialize, Serialize};
 use tower_sessions::Session;
 
@@ -55,7 +52,6 @@ impl Visitor {
         };
         Ok(Chrome {
             cart_units: Some(cart_units),
-            lab: false,
         })
     }
 }
@@ -63,19 +59,11 @@ impl Visitor {
 impl<S: Send + Sync> FromRequestParts<S> for Visitor {
     type Rejection = PageError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, PageError> {
-        let known = <Self as OptionalFromRequestParts<S>>::from_request_parts(parts, state).await?;
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, PageError> {
+        let known = match parts.extensions.get::<Session>() {
+            Some(session) => session.get(NAME).await?,
+            None => None,
+        };
         Ok(known.unwrap_or_else(Self::stranger))
-    }
-}
-
-impl<S: Send + Sync> OptionalFromRequestParts<S> for Visitor {
-    type Rejection = PageError;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Option<Self>, PageError> {
-        match parts.extensions.get::<Session>() {
-            Some(session) => Ok(session.get(NAME).await?),
-            None => Ok(None),
-        }
     }
 }

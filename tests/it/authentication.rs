@@ -1,6 +1,6 @@
 //! The customer's bank wants to ask the customer first.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::world::{NOTHING, ONCE, Page, Shop, Visitor, eventually};
 
@@ -51,8 +51,7 @@ async fn an_approved_payment_is_bought_once_also_when_the_customer_comes_back_tw
 #[tokio::test]
 async fn an_approved_payment_is_found_without_a_webhook() {
     let shop = Shop::open().await;
-    let lost = json!({"on": {"webhook": "*"}, "fault": "drop", "times": 1000});
-    shop.provider.fault(lost).await;
+    shop.provider.loses_webhooks().await;
     let (buyer, status) = asked(&shop).await;
     let page = buyer.sees(&status).await;
     answers(&shop, &page, "approve").await;
@@ -60,10 +59,7 @@ async fn an_approved_payment_is_found_without_a_webhook() {
     shop.later(5);
     assert_eq!(buyer.sees(&status).await.heading(), "Paid");
 
-    shop.provider.mends().await;
-    shop.provider
-        .control("clock", json!({"advance_seconds": 3600}))
-        .await;
+    shop.provider.catches_up().await;
     shop.expects(ONCE).await;
 }
 

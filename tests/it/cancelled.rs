@@ -19,8 +19,7 @@ use crate::world::{Database, Expected, ONCE, Relay, Shop, Visitor, eventually, f
 async fn r68_a_customer_who_leaves_at_any_moment_has_bought_once() {
     let shop = Shop::open().await;
     // A webhook that is faster than the answer would make the rest of the path shorter.
-    let lost = json!({"on": {"webhook": "*"}, "fault": "drop", "times": 10_000});
-    shop.provider.fault(lost).await;
+    shop.provider.loses_webhooks().await;
     let boundaries = count_boundaries(&shop).await;
     assert!(boundaries > 20, "only {boundaries}");
 
@@ -43,9 +42,7 @@ async fn r68_a_customer_who_leaves_at_any_moment_has_bought_once() {
         shop.count("select count(*) from orders").await == n
     })
     .await;
-    shop.provider.mends().await;
-    let later = json!({"advance_seconds": 3600});
-    shop.provider.control("clock", later).await;
+    shop.provider.catches_up().await;
     shop.expects(Expected {
         charges: n,
         orders: n,
@@ -86,8 +83,7 @@ async fn r67_hundreds_of_customers_who_leave_leave_no_open_transaction() {
     let forms = join_all(leaving.iter().map(Visitor::opens_checkout)).await;
 
     // A connection that was left in a transaction is found only while nobody else uses it.
-    let lost = json!({"on": {"webhook": "*"}, "fault": "drop", "times": 10_000});
-    shop.provider.fault(lost).await;
+    shop.provider.loses_webhooks().await;
     wire.takes(Duration::from_millis(30));
     let drops = leaving.iter().zip(&forms).map(|(visitor, form)| {
         let patience = Duration::from_millis(rng.random_range(0..600));
@@ -97,9 +93,7 @@ async fn r67_hundreds_of_customers_who_leave_leave_no_open_transaction() {
     wire.takes(Duration::ZERO);
     shop.database.has_no_open_transaction().await;
 
-    shop.provider.mends().await;
-    let later = json!({"advance_seconds": 3600});
-    shop.provider.control("clock", later).await;
+    shop.provider.catches_up().await;
     shop.settles().await;
     let before = shop.count("select count(*) from orders").await;
     let staying = join_all((0..STAYING).map(|_| shop.visitor().with_cart("PEN-01", 1))).await;

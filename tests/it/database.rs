@@ -38,8 +38,7 @@ async fn many_may_start_and_migrate_at_once() {
 #[tokio::test]
 async fn a_phase_whose_connection_breaks_is_run_again() {
     let shop = Shop::open().await;
-    let lost = serde_json::json!({"on": {"webhook": "*"}, "fault": "drop", "times": 10_000});
-    shop.provider.fault(lost).await;
+    shop.provider.loses_webhooks().await;
     let boundaries = buys_while(&shop, |_| None).await;
     assert!(boundaries > 30, "only {boundaries}");
 
@@ -142,9 +141,7 @@ async fn buys(shop: &Shop, till: &Till) {
 }
 
 async fn expect(shop: &Shop, n: i64) {
-    shop.provider.mends().await;
-    let later = serde_json::json!({"advance_seconds": 3600});
-    shop.provider.control("clock", later).await;
+    shop.provider.catches_up().await;
     shop.expects(Expected {
         charges: n,
         orders: n,

@@ -57,11 +57,6 @@ impl Town {
         shop
     }
 
-    async fn webhooks_are_lost(&self) {
-        let lost = json!({"on": {"webhook": "*"}, "fault": "drop", "times": 10_000});
-        self.provider.fault(lost).await;
-    }
-
     /// Kills the shop in the middle of a purchase, once `moment` has come; opens it again and mends the provider.
     async fn killed_when(&self, moment: impl AsyncFn() -> bool) -> (Process, Visitor, Form) {
         let shop = self.opens_shop();
@@ -107,7 +102,7 @@ async fn killed_after_the_intent_was_committed_and_before_the_charge() {
 #[tokio::test]
 async fn r14_killed_after_the_charge_and_before_the_record() {
     let town = Town::found().await;
-    town.webhooks_are_lost().await;
+    town.provider.loses_webhooks().await;
     let delay = json!({"on": {"operation": CREATE}, "fault": "delay", "delay_ms": 1500});
     town.provider.fault(delay).await;
 
@@ -137,7 +132,7 @@ async fn killed_after_the_record_and_before_the_answer() {
 #[tokio::test]
 async fn r14_killed_and_only_the_webhook_comes_back() {
     let town = Town::found().await;
-    town.webhooks_are_lost().await;
+    town.provider.loses_webhooks().await;
     let delay = json!({"on": {"operation": CREATE}, "fault": "delay", "delay_ms": 60_000});
     town.provider.fault(delay).await;
 

@@ -53,7 +53,7 @@ async fn r05_r12_lost_answers_until_the_retries_run_out_then_the_same_form_again
     for fault in ["drop_request", "drop_response"] {
         let shop = impatient().await;
         let buyer = shop.visitor().with_cart("TEA-01", 1).await;
-        shop.provider.fault(webhooks_are_lost()).await;
+        shop.provider.loses_webhooks().await;
         every_create(&shop, fault).await;
         let form = buyer.opens_checkout().await;
         let first = buyer.submits(&form).await.location().to_owned();
@@ -147,7 +147,7 @@ async fn r06_a_slow_success_is_not_a_failure() {
 async fn r13_a_stored_500_with_a_charge_is_looked_up() {
     let shop = impatient().await;
     let buyer = shop.visitor().with_cart("TEA-01", 1).await;
-    shop.provider.fault(webhooks_are_lost()).await;
+    shop.provider.loses_webhooks().await;
     shop.provider.next(CREATE, "error_after").await;
 
     let status = buyer.buys().await;
@@ -155,10 +155,7 @@ async fn r13_a_stored_500_with_a_charge_is_looked_up() {
     assert_eq!(buyer.sees(&status).await.heading(), "Paid");
     let creates = shop.provider.calls("POST", "/v1/payment_intents").await;
     assert_eq!(creates.len(), 1, "a stored answer is not asked for again");
-    shop.provider.mends().await;
-    shop.provider
-        .control("clock", json!({"advance_seconds": 3600}))
-        .await;
+    shop.provider.catches_up().await;
     shop.expects(ONCE).await;
 }
 
@@ -166,7 +163,7 @@ async fn r13_a_stored_500_with_a_charge_is_looked_up() {
 async fn r13_a_stored_500_of_a_decline_is_looked_up() {
     let shop = impatient().await;
     let buyer = shop.visitor().with_cart("TEA-01", 1).await;
-    shop.provider.fault(webhooks_are_lost()).await;
+    shop.provider.loses_webhooks().await;
     shop.provider.next(CREATE, "error_after").await;
     let form = buyer.opens_checkout().await;
 
@@ -181,10 +178,7 @@ async fn r13_a_stored_500_of_a_decline_is_looked_up() {
             .text("main")
             .contains("declined")
     );
-    shop.provider.mends().await;
-    shop.provider
-        .control("clock", json!({"advance_seconds": 3600}))
-        .await;
+    shop.provider.catches_up().await;
     shop.expects(NOTHING).await;
 }
 
@@ -263,16 +257,12 @@ async fn r52_a_cart_is_kept_after_a_failure_and_used_up_once_by_a_success() {
     .await;
 }
 
-fn webhooks_are_lost() -> Value {
-    json!({"on": {"webhook": "*"}, "fault": "drop", "times": 10_000})
-}
-
 /// A day later the provider has forgotten the key: the same request would run, and charge, again.
 #[tokio::test]
 async fn r13_r15_an_old_key_is_not_sent_again_and_a_charge_is_found_by_its_metadata() {
     let shop = impatient().await;
     let buyer = shop.visitor().with_cart("TEA-01", 1).await;
-    shop.provider.fault(webhooks_are_lost()).await;
+    shop.provider.loses_webhooks().await;
     every_create(&shop, "drop_response").await;
     let status = buyer.buys().await;
     let creates = shop
@@ -281,7 +271,7 @@ async fn r13_r15_an_old_key_is_not_sent_again_and_a_charge_is_found_by_its_metad
         .await
         .len();
     shop.provider.mends().await;
-    shop.provider.fault(webhooks_are_lost()).await;
+    shop.provider.loses_webhooks().await;
 
     shop.later(24 * 3600);
     assert_eq!(buyer.sees(&status).await.heading(), "Paid");
@@ -300,7 +290,7 @@ async fn r13_r15_an_old_key_is_not_sent_again_and_a_charge_is_found_by_its_metad
 async fn r13_r15_r46_a_charge_that_never_was_ends_the_attempt_and_frees_the_cart_and_the_stock() {
     let shop = impatient().await;
     let buyer = shop.visitor().with_cart("LMP-01", 12).await;
-    shop.provider.fault(webhooks_are_lost()).await;
+    shop.provider.loses_webhooks().await;
     every_create(&shop, "drop_request").await;
     let status = buyer.buys().await;
     assert_eq!(
@@ -309,7 +299,7 @@ async fn r13_r15_r46_a_charge_that_never_was_ends_the_attempt_and_frees_the_cart
         0
     );
     shop.provider.mends().await;
-    shop.provider.fault(webhooks_are_lost()).await;
+    shop.provider.loses_webhooks().await;
 
     shop.later(24 * 3600);
     assert_eq!(

@@ -30,8 +30,6 @@ use super::assets::{self, Assets};
 pub struct Chrome {
     /// The units in the visitor's cart, shown beside the link to it. `None` where nobody looked, as on a page about an error.
     pub cart_units: Option<i64>,
-    /// Whether to show the link to the lab.
-    pub lab: bool,
 }
 
 impl Chrome {

@@ -15,7 +15,6 @@ fn hostile() -> String {
 pub(super) fn chrome() -> Chrome {
     Chrome {
         cart_units: Some(3),
-        lab: true,
     }
 }
 
