@@ -6,7 +6,7 @@
 //!
 //! News that does not fit the row (another amount, another's payment, money for a checkout that had ended)
 //! fulfils nothing: it is kept as a discrepancy, which the audit reports until a person has resolved it.
-//! Take `status = 'pending'` out of their guard, and the tests named `r27` fail.
+//! Take `status = 'pending'` out of their guard, and two of the tests named `r27` fail.
 
 use chrono::{DateTime, Utc};
 
