@@ -53,21 +53,13 @@ pub(super) async fn retrieve(
     params: Params,
 ) -> Result<Value, ApiError> {
     params.finish()?;
-    objects::find(call.tx, "charge", id).await?.ok_or_else(|| {
-        ApiError::missing("charge", id, "id").status(axum::http::StatusCode::NOT_FOUND)
-    })
+    objects::in_path(call.tx, "charge", id).await
 }
 
 /// `GET /v1/charges`
 pub(super) async fn list(call: &mut Call<'_>, mut params: Params) -> Result<Value, ApiError> {
     let page = Page::parse(&mut params)?;
-    let mut filters = Vec::new();
-    for field in ["customer", "payment_intent"] {
-        filters.extend(params.text(field)?.map(|value| Filter {
-            field,
-            values: vec![value],
-        }));
-    }
+    let filters = Filter::parse(&mut params, &["customer", "payment_intent"])?;
     params.finish()?;
     page.fetch(call.tx, "charge", "/v1/charges", &filters).await
 }

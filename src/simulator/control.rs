@@ -64,7 +64,7 @@ async fn show_ledger(
     RawQuery(query): RawQuery,
 ) -> Result<Shown, ApiError> {
     let mut params = Params::decode(query.unwrap_or_default().as_bytes())?;
-    let metadata = params.metadata()?.unwrap_or_default();
+    let metadata = params.metadata()?;
     params.finish()?;
     let mut tx = shared.store.read().await?;
     Ok(Shown(ledger::read(&mut tx, &metadata).await?))

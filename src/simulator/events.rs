@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::{
     API_VERSION,
     call::{Call, Cause},
+    changes::previous_attributes,
     error::ApiError,
     ids,
     lists::{Filter, Page},
@@ -41,9 +42,7 @@ pub(super) async fn retrieve(
     params: Params,
 ) -> Result<Value, ApiError> {
     params.finish()?;
-    let mut event = objects::find(call.tx, "event", id).await?.ok_or_else(|| {
-        ApiError::missing("event", id, "id").status(axum::http::StatusCode::NOT_FOUND)
-    })?;
+    let mut event = objects::in_path(call.tx, "event", id).await?;
     show_pending_webhooks(call.tx, &mut event).await?;
     Ok(event)
 }
@@ -105,6 +104,20 @@ pub(super) async fn record(
     object: &Value,
 ) -> Result<(), ApiError> {
     write(call, kind, json!({ "object": object })).await
+}
+
+/// Records an update, with the changed fields as they were in `before`. Nothing changed, nothing to tell.
+pub(super) async fn record_change(
+    call: &mut Call<'_>,
+    kind: &'static str,
+    before: &Value,
+    after: &Value,
+) -> Result<(), ApiError> {
+    let Some(previous) = previous_attributes(before, after) else {
+        return Ok(());
+    };
+    let data = json!({ "object": after, "previous_attributes": previous });
+    write(call, kind, data).await
 }
 
 /// Records an update that no request asked for: `request` names none. `before` has the changed fields as they were.

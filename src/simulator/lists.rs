@@ -34,6 +34,7 @@ macro_rules! page_sql {
         concat!(
             "select body from objects
              where kind = $1
+               and deleted = 0
                and ($2 is null or seq < $2)
                and ($3 is null or seq > $3)
                and created between $4 and $5
@@ -60,6 +61,27 @@ struct Created {
 pub(super) struct Filter {
     pub(super) field: &'static str,
     pub(super) values: Vec<String>,
+}
+
+impl Filter {
+    /// One filter for each of these parameters that is given; the fields have the same names.
+    pub(super) fn parse(
+        params: &mut Params,
+        fields: &[&'static str],
+    ) -> Result<Vec<Self>, ApiError> {
+        let mut filters = Vec::new();
+        for field in fields {
+            filters.extend(params.text(field)?.map(|value| Self::new(field, value)));
+        }
+        Ok(filters)
+    }
+
+    pub(super) fn new(field: &'static str, value: String) -> Self {
+        Self {
+            field,
+            values: vec![value],
+        }
+    }
 }
 
 impl Page {

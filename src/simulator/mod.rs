@@ -18,10 +18,12 @@
 //!
 //! Two processes must not serve the same database: which keys are in use is known to one process only.
 
+mod addresses;
 mod answer;
 mod api;
 mod auth;
 mod call;
+mod changes;
 mod charges;
 mod clock;
 mod control;

@@ -17,6 +17,17 @@ const MAX_METADATA_KEYS: usize = 50;
 const MAX_METADATA_NAME: usize = 40;
 const MAX_METADATA_VALUE: usize = 500;
 
+/// What a request says about a field.
+#[derive(Clone, Debug, Default)]
+pub(super) enum Change<T> {
+    /// Nothing: the parameter is absent.
+    #[default]
+    Keep,
+    /// That it has no value from now on: the parameter is empty.
+    Unset,
+    Set(T),
+}
+
 /// The parameters of a request that were not taken yet.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Params {
@@ -53,6 +64,11 @@ impl Params {
             }
             None => Ok(None),
         }
+    }
+
+    pub(super) fn text_change(&mut self, name: &str) -> Result<Change<String>, ApiError> {
+        let is_given = self.branch.contains_key(name);
+        Ok(Change::new(is_given, self.text(name)?))
     }
 
     pub(super) fn required_text(&mut self, name: &str) -> Result<String, ApiError> {
@@ -130,15 +146,32 @@ impl Params {
         }
     }
 
+    pub(super) fn hash_change(&mut self, name: &str) -> Result<Change<Params>, ApiError> {
+        let is_given = self.branch.contains_key(name);
+        Ok(Change::new(is_given, self.hash(name)?))
+    }
+
     /// `name` if it is a plain value, else the hash of that name: `created=5` or `created[gte]=5`.
     pub(super) fn is_hash(&self, name: &str) -> bool {
         matches!(self.branch.get(name), Some(Tree::Branch(_)))
     }
 
-    /// Metadata within Stripe's limits. `None` when the parameter is absent or unset.
-    pub(super) fn metadata(&mut self) -> Result<Option<Map<String, Value>>, ApiError> {
-        let Some(entries) = self.hash("metadata")? else {
-            return Ok(None);
+    /// The metadata of something new, within Stripe's limits.
+    pub(super) fn metadata(&mut self) -> Result<Map<String, Value>, ApiError> {
+        let Change::Set(mut metadata) = self.metadata_change()? else {
+            return Ok(Map::new());
+        };
+        metadata.retain(|_, value| !value.is_null());
+        check_metadata(&metadata)?;
+        Ok(metadata)
+    }
+
+    /// What an update says about metadata; a key that is to be removed is null.
+    pub(super) fn metadata_change(&mut self) -> Result<Change<Map<String, Value>>, ApiError> {
+        let entries = match self.hash_change("metadata")? {
+            Change::Keep => return Ok(Change::Keep),
+            Change::Unset => return Ok(Change::Unset),
+            Change::Set(entries) => entries,
         };
         let mut metadata = Map::new();
         for (name, value) in entries.branch {
@@ -156,15 +189,9 @@ impl Params {
                     format!("Metadata values can have up to {MAX_METADATA_VALUE} characters.");
                 return Err(ApiError::invalid(message).param(&param));
             }
-            if !value.is_empty() {
-                metadata.insert(name, Value::String(value));
-            }
+            metadata.insert(name, json!(Some(value).filter(|value| !value.is_empty())));
         }
-        if metadata.len() > MAX_METADATA_KEYS {
-            let message = format!("Metadata can have up to {MAX_METADATA_KEYS} keys.");
-            return Err(ApiError::invalid(message).param("metadata"));
-        }
-        Ok(Some(metadata))
+        Ok(Change::Set(metadata))
     }
 
     /// Everything in this hash as JSON, for objects that are kept as they were given (`shipping`).
@@ -204,6 +231,25 @@ impl Params {
             None => name.to_owned(),
         }
     }
+}
+
+impl<T> Change<T> {
+    fn new(is_given: bool, value: Option<T>) -> Self {
+        match value {
+            Some(value) => Change::Set(value),
+            None if is_given => Change::Unset,
+            None => Change::Keep,
+        }
+    }
+}
+
+/// Refuses more metadata than an object can have.
+pub(super) fn check_metadata(metadata: &Map<String, Value>) -> Result<(), ApiError> {
+    if metadata.len() > MAX_METADATA_KEYS {
+        let message = format!("Metadata can have up to {MAX_METADATA_KEYS} keys.");
+        return Err(ApiError::invalid(message).param("metadata"));
+    }
+    Ok(())
 }
 
 pub(super) fn invalid_integer(param: &str, value: &str) -> ApiError {

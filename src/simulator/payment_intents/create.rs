@@ -95,7 +95,7 @@ impl New {
                 .unwrap_or_else(|| "automatic".to_owned()),
             customer: params.text("customer")?,
             description: params.text("description")?,
-            metadata: params.metadata()?.unwrap_or_default(),
+            metadata: params.metadata()?,
             receipt_email: params.text("receipt_email")?,
             setup_future_usage: params
                 .one_of("setup_future_usage", &["off_session", "on_session"])?,

@@ -99,15 +99,8 @@ pub(super) async fn retrieve(
 /// `GET /v1/payment_intents`
 pub(super) async fn list(call: &mut Call<'_>, mut params: Params) -> Result<Value, ApiError> {
     let page = Page::parse(&mut params)?;
-    let customer = params.text("customer")?;
+    let filters = Filter::parse(&mut params, &["customer"])?;
     params.finish()?;
-    let filters: Vec<Filter> = customer
-        .map(|customer| Filter {
-            field: "customer",
-            values: vec![customer],
-        })
-        .into_iter()
-        .collect();
     page.fetch(call.tx, "payment_intent", "/v1/payment_intents", &filters)
         .await
 }
