@@ -3,8 +3,6 @@
 //! An event is written in the transaction of the change it tells of, together with one delivery per webhook
 //! endpoint that wants it. So no crash can come between a charge and the news of it.
 
-use std::mem;
-
 use serde_json::{Value, json};
 
 use super::{
@@ -19,6 +17,7 @@ use super::{
 
 /// Every type of event the simulator makes.
 const TYPES: &[&str] = &[
+    "charge.expired",
     "charge.failed",
     "charge.refunded",
     "charge.succeeded",
@@ -107,18 +106,15 @@ pub(super) async fn record(
     write(call, kind, json!({ "object": object })).await
 }
 
-/// Records an update that no request asked for: `request` names none. `before` has the changed fields as they were.
-pub(super) async fn record_automatic(
+/// Records an update of `object`. `before` has the changed fields as they were.
+pub(super) async fn record_update(
     call: &mut Call<'_>,
     kind: &'static str,
     object: &Value,
     before: Value,
 ) -> Result<(), ApiError> {
     let data = json!({ "object": object, "previous_attributes": before });
-    let cause = mem::take(&mut call.cause);
-    let written = write(call, kind, data).await;
-    call.cause = cause;
-    written
+    write(call, kind, data).await
 }
 
 async fn write(call: &mut Call<'_>, kind: &'static str, data: Value) -> Result<(), ApiError> {
