@@ -2,6 +2,8 @@
 
 use sqlx::SqliteConnection;
 
+use super::Shared;
+
 /// What an operation works with: the transaction its effects are in, and why it is run.
 #[derive(Debug)]
 pub(super) struct Call<'c> {
@@ -11,6 +13,18 @@ pub(super) struct Call<'c> {
     pub(super) cause: Cause,
     /// Where the simulator is reached, for the links it gives out.
     pub(super) base_url: &'c str,
+}
+
+impl<'c> Call<'c> {
+    /// What happens without a request.
+    pub(super) fn automatic(tx: &'c mut SqliteConnection, shared: &'c Shared) -> Self {
+        Self {
+            tx,
+            now: shared.clock.now(),
+            cause: Cause::default(),
+            base_url: &shared.base_url,
+        }
+    }
 }
 
 /// Named by every event of the call, so that a receiver can tell which request was behind it.

@@ -88,7 +88,7 @@ pub(super) async fn succeed(
         "seller_message": "Payment complete.",
         "type": "authorized"
     });
-    // With asynchronous capture the money is counted a moment later: see `settle`.
+    // With asynchronous capture the money is counted a moment later: see `add_to_balance`.
     if captured && intent.capture_method == "automatic" {
         charge.balance_transaction = Some(ids::object_id("txn"));
     }
@@ -123,25 +123,36 @@ pub(super) async fn fail(
 }
 
 /// Asynchronous capture comes to its end: the balance transaction appears and `charge.updated` tells of it.
-///
-/// At Stripe this happens a second or three later; here it is the last event of the same call.
-pub(super) async fn settle(call: &mut Call<'_>, mut charge: Charge) -> Result<(), ApiError> {
+pub(super) async fn add_to_balance(call: &mut Call<'_>, id: &str) -> Result<(), ApiError> {
+    let Some(mut charge) = find(call, id).await? else {
+        return Ok(());
+    };
     charge.balance_transaction = Some(ids::object_id("txn"));
     let shown = charge.save(call).await?;
     let before = json!({ "balance_transaction": null });
-    events::record_automatic(call, "charge.updated", &shown, before).await
+    events::record_update(call, "charge.updated", &shown, before).await
 }
 
 /// An authorization is given back. The money was never taken, yet the API shows the charge as refunded.
-pub(super) async fn release(call: &mut Call<'_>, id: &str) -> Result<(), ApiError> {
-    let Some(charge) = objects::find(call.tx, "charge", id).await? else {
+///
+/// `event` says why: `charge.refunded` when it was canceled, `charge.expired` when nobody captured it in time.
+pub(super) async fn release(
+    call: &mut Call<'_>,
+    id: &str,
+    event: &'static str,
+) -> Result<(), ApiError> {
+    let Some(mut charge) = find(call, id).await? else {
         return Ok(());
     };
-    let mut charge: Charge = serde_json::from_value(charge)?;
     charge.amount_refunded = charge.amount;
     charge.refunded = true;
     let shown = charge.save(call).await?;
-    events::record(call, "charge.refunded", &shown).await
+    events::record(call, event, &shown).await
+}
+
+async fn find(call: &mut Call<'_>, id: &str) -> Result<Option<Charge>, ApiError> {
+    let found = objects::find(call.tx, "charge", id).await?;
+    Ok(found.map(serde_json::from_value).transpose()?)
 }
 
 impl Charge {

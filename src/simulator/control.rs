@@ -24,7 +24,7 @@ use super::{
     faults::FaultSpec,
     ids, ledger,
     params::Params,
-    webhooks,
+    schedule, webhooks,
 };
 
 /// Redelivering more often than this at once is a mistake.
@@ -41,6 +41,7 @@ pub(super) fn router(shared: &Arc<Shared>) -> Router<Arc<Shared>> {
         )
         .route("/events/{event}/deliver", post(deliver_event))
         .route("/clock", get(show_clock).post(move_clock))
+        .route("/settle", post(settle))
         .route("/reset", post(reset))
         .fallback(unknown)
         .method_not_allowed_fallback(unknown)
@@ -151,8 +152,21 @@ async fn move_clock(State(shared): State<Arc<Shared>>, body: Bytes) -> Result<Sh
     let offset = clock::advance(&mut tx, advance_seconds).await?;
     tx.commit().await?;
     shared.clock.set_offset(offset);
-    shared.wake.notify_one();
+    shared.wake_workers();
     Ok(show_clock(State(shared)).await)
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Settle {
+    object: Option<String>,
+}
+
+/// Does now what would happen by itself later.
+async fn settle(State(shared): State<Arc<Shared>>, body: Bytes) -> Result<Shown, ApiError> {
+    let Settle { object } = parse(if body.is_empty() { b"{}" } else { &body })?;
+    let settled = schedule::settle(&shared, object.as_deref()).await?;
+    Ok(Shown(json!({ "settled": settled })))
 }
 
 /// Forgets everything but the configured webhook endpoints.
@@ -161,6 +175,7 @@ async fn reset(State(shared): State<Arc<Shared>>) -> Result<Shown, ApiError> {
     for forget in [
         "delete from delivery_attempts",
         "delete from deliveries",
+        "delete from scheduled",
         "delete from objects",
         "delete from idempotency_keys",
         "delete from webhook_endpoints where configured = 0",

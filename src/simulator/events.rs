@@ -3,8 +3,6 @@
 //! An event is written in the transaction of the change it tells of, together with one delivery per webhook
 //! endpoint that wants it. So no crash can come between a charge and the news of it.
 
-use std::mem;
-
 use serde_json::{Value, json};
 
 use super::{
@@ -20,6 +18,7 @@ use super::{
 
 /// Every type of event the simulator makes.
 const TYPES: &[&str] = &[
+    "charge.expired",
     "charge.failed",
     "charge.refunded",
     "charge.succeeded",
@@ -106,32 +105,28 @@ pub(super) async fn record(
     write(call, kind, json!({ "object": object })).await
 }
 
-/// Records an update, with the changed fields as they were in `before`. Nothing changed, nothing to tell.
+/// Records an update by what the object was and is. Nothing changed, nothing to tell.
 pub(super) async fn record_change(
     call: &mut Call<'_>,
     kind: &'static str,
     before: &Value,
     after: &Value,
 ) -> Result<(), ApiError> {
-    let Some(previous) = previous_attributes(before, after) else {
-        return Ok(());
-    };
-    let data = json!({ "object": after, "previous_attributes": previous });
-    write(call, kind, data).await
+    match previous_attributes(before, after) {
+        Some(previous) => record_update(call, kind, after, previous).await,
+        None => Ok(()),
+    }
 }
 
-/// Records an update that no request asked for: `request` names none. `before` has the changed fields as they were.
-pub(super) async fn record_automatic(
+/// Records an update of `object`. `before` has the changed fields as they were.
+pub(super) async fn record_update(
     call: &mut Call<'_>,
     kind: &'static str,
     object: &Value,
     before: Value,
 ) -> Result<(), ApiError> {
     let data = json!({ "object": object, "previous_attributes": before });
-    let cause = mem::take(&mut call.cause);
-    let written = write(call, kind, data).await;
-    call.cause = cause;
-    written
+    write(call, kind, data).await
 }
 
 async fn write(call: &mut Call<'_>, kind: &'static str, data: Value) -> Result<(), ApiError> {

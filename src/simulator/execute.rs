@@ -101,8 +101,7 @@ async fn execute(
         idempotency::store(&mut tx, key_use, &request_id, &answer, now).await?;
     }
     tx.commit().await?;
-    // Perhaps events were written.
-    shared.wake.notify_one();
+    shared.wake_workers();
     Ok(answer)
 }
 

@@ -13,6 +13,7 @@
 //!   └ operations                what is done
 //!     └ payment_intents, payment_methods, charges, events, currencies
 //! webhooks    the worker that delivers events at least once
+//! schedule    the worker that does what happens by itself later
 //! control     faults, clock, ledger, journals (`/_control`)
 //! ```
 //!
@@ -44,6 +45,7 @@ mod operations;
 mod params;
 mod payment_intents;
 mod payment_methods;
+mod schedule;
 mod server;
 mod store;
 mod three_d_secure;
@@ -52,7 +54,7 @@ mod webhooks;
 use std::{fmt, net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::{Router, middleware, routing::any};
-use tokio::{net::TcpListener, sync::Notify};
+use tokio::{net::TcpListener, sync::watch};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 pub use self::store::StoreError;
@@ -124,7 +126,7 @@ pub struct Simulator {
     shared: Arc<Shared>,
 }
 
-/// What every request and the delivery worker share.
+/// What every request and the workers share.
 #[derive(Debug)]
 struct Shared {
     base_url: String,
@@ -135,8 +137,8 @@ struct Shared {
     in_flight: InFlight,
     journal: Journal,
     http: reqwest::Client,
-    /// Wakes the delivery worker.
-    wake: Notify,
+    /// Changes whenever the workers have reason to look again.
+    wake: watch::Sender<()>,
     tasks: TaskTracker,
     /// Finish what you are doing.
     stopping: CancellationToken,
@@ -172,12 +174,13 @@ impl Simulator {
             in_flight: InFlight::default(),
             journal: Journal::default(),
             http: webhooks::client(config.webhook_timeout, needs_tls)?,
-            wake: Notify::new(),
+            wake: watch::Sender::new(()),
             tasks: TaskTracker::new(),
             stopping: CancellationToken::new(),
             killed: CancellationToken::new(),
         });
         shared.tasks.spawn(webhooks::work(Arc::clone(&shared)));
+        shared.tasks.spawn(schedule::work(Arc::clone(&shared)));
         shared.tasks.spawn(server::accept(
             listener,
             router(&shared),
@@ -204,6 +207,13 @@ impl Simulator {
         }
         // Waits for connections in use, which a request cut short may never give back.
         let _ = tokio::time::timeout(GRACE, self.shared.store.close()).await;
+    }
+}
+
+impl Shared {
+    /// Something was committed or the clock was moved: perhaps there is an event to deliver, or something is due.
+    fn wake_workers(&self) {
+        self.wake.send_replace(());
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{PaymentIntent, Status};
+use super::{PaymentIntent, Status, find};
 use crate::simulator::{
     call::Call,
     charges,
@@ -12,7 +12,14 @@ use crate::simulator::{
     payment_methods::{
         AUTHENTICATION_NOT_HANDLED, AUTHENTICATION_REQUIRED, Behaviour, Decline, PaymentMethod,
     },
+    schedule::{self, Effect},
 };
+
+/// How long the bank holds money that is not captured.
+const AUTHORIZATION_SECONDS: i64 = 7 * 24 * 60 * 60;
+
+/// When the money of an asynchronous capture is counted.
+const ASYNCHRONOUS_CAPTURE_SECONDS: i64 = 2;
 
 /// The parameters that go with confirming.
 #[derive(Debug)]
@@ -106,13 +113,27 @@ pub(super) async fn succeed(
     }
     let shown = intent.save(call).await?;
     if !captured {
-        return events::record(call, "payment_intent.amount_capturable_updated", &shown).await;
+        events::record(call, "payment_intent.amount_capturable_updated", &shown).await?;
+        let effect = Effect::ExpireAuthorization;
+        return schedule::later(call, AUTHORIZATION_SECONDS, effect, &intent.id).await;
     }
     events::record(call, "payment_intent.succeeded", &shown).await?;
     if intent.capture_method == "automatic_async" {
-        charges::settle(call, charge).await?;
+        let id = &intent.id;
+        schedule::later(call, ASYNCHRONOUS_CAPTURE_SECONDS, Effect::AddToBalance, id).await?;
     }
     Ok(())
+}
+
+/// The moment after an asynchronous capture.
+pub(in crate::simulator) async fn add_to_balance(
+    call: &mut Call<'_>,
+    id: &str,
+) -> Result<(), ApiError> {
+    match find(call, id).await?.latest_charge {
+        Some(charge) => charges::add_to_balance(call, &charge).await,
+        None => Ok(()),
+    }
 }
 
 /// The bank refuses: a failed charge stays, and the intent waits for another card.

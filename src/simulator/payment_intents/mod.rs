@@ -24,8 +24,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub(super) use self::{
+    attempt::add_to_balance,
     authenticate::{Verdict, authenticate},
-    cancel::cancel,
+    cancel::{cancel, expire},
     confirm::confirm,
     create::create,
 };

@@ -161,6 +161,15 @@ impl World {
         self.control("clock", body).await;
     }
 
+    /// What would happen by itself later happens now.
+    pub(super) async fn settles(&self) {
+        self.control("settle", serde_json::json!({})).await;
+    }
+
+    pub(super) fn database_url(&self) -> String {
+        self.config.database_url.clone()
+    }
+
     pub(super) async fn ledger(&self) -> Value {
         self.get("/_control/ledger").await.body
     }
