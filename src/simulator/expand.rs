@@ -13,6 +13,7 @@ const MAX_DEPTH: usize = 4;
 
 /// In an object of the first kind this field holds the id of an object of the second.
 const REFERENCES: &[(&str, &str, &str)] = &[
+    ("balance_transaction", "source", "charge"),
     ("charge", "balance_transaction", "balance_transaction"),
     ("charge", "customer", "customer"),
     ("charge", "payment_intent", "payment_intent"),

@@ -6,7 +6,10 @@ use axum::http::Method;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
-use super::{call::Call, charges, error::ApiError, events, params::Params, payment_intents};
+use super::{
+    balance_transactions, call::Call, charges, error::ApiError, events, params::Params,
+    payment_intents,
+};
 
 /// One line of the table.
 #[derive(Debug)]
@@ -55,6 +58,8 @@ static OPERATIONS: &[Operation] = &[
     post("payment_intents.cancel", "payment_intents/{id}/cancel", One("payment_intent"), run!(payment_intents::cancel, id)),
     get("charges.list", "charges", List("charge"), run!(charges::list)),
     get("charges.retrieve", "charges/{id}", One("charge"), run!(charges::retrieve, id)),
+    get("balance_transactions.list", "balance_transactions", List("balance_transaction"), run!(balance_transactions::list)),
+    get("balance_transactions.retrieve", "balance_transactions/{id}", One("balance_transaction"), run!(balance_transactions::retrieve, id)),
     get("events.list", "events", List("event"), run!(events::list)),
     get("events.retrieve", "events/{id}", One("event"), run!(events::retrieve, id)),
 ];

@@ -14,7 +14,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use super::{Shared, call::Call, error::ApiError, payment_intents};
+use super::{Shared, balance_transactions, call::Call, error::ApiError, payment_intents};
 
 /// What can be scheduled. The words are stored: renaming a variant orphans its rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, sqlx::Type)]
@@ -24,6 +24,8 @@ pub(super) enum Effect {
     AddToBalance,
     /// A payment intent that was authorized and never captured is canceled.
     ExpireAuthorization,
+    /// The money of a balance transaction has arrived.
+    MakeAvailable,
 }
 
 /// Nobody has to wake the worker for it to look again.
@@ -40,6 +42,7 @@ impl Effect {
         match self {
             Effect::AddToBalance => payment_intents::add_to_balance(call, id).await,
             Effect::ExpireAuthorization => payment_intents::expire(call, id).await,
+            Effect::MakeAvailable => balance_transactions::make_available(call, id).await,
         }
     }
 }

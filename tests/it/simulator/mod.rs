@@ -6,6 +6,7 @@
 )]
 
 mod access;
+mod balance_transactions;
 mod faults;
 mod idempotency;
 mod lists;
