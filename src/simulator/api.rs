@@ -25,7 +25,7 @@ use super::{
     error::ApiError,
     execute::{Admitted, execute_once},
     faults::{self, ApiFault},
-    idempotency::{Claim, check_key},
+    idempotency::{Claim, KeyUse, check_key},
     ids,
     journal::Entry,
     operations::Operation,
@@ -71,7 +71,7 @@ async fn end(shared: Arc<Shared>, request: Request) -> Ending {
     let (fault, outcome) = match admit(&shared, &parts, body).await {
         Ok((mut admitted, fault)) => {
             admitted.request_id.clone_from(&arrival.entry.id);
-            arrival.entry.operation = Some(admitted.operation.name());
+            arrival.entry.operation = Some(admitted.operation.name);
             (fault, process(&shared, admitted, fault).await)
         }
         Err(refusal) => (
@@ -136,7 +136,7 @@ async fn admit(
     shared.key.check(&parts.headers)?;
     check_version(&parts.headers)?;
     let path = parts.uri.path();
-    let operation = Operation::find(&parts.method, path)
+    let (operation, id) = Operation::find(&parts.method, path)
         .ok_or_else(|| ApiError::unrecognized_url(parts.method.as_str(), path))?;
     let is_post = parts.method == Method::POST;
     let encoded = if is_post {
@@ -157,9 +157,17 @@ async fn admit(
     // The header's fault is for this request alone; it comes before those that wait for any.
     let fault = match text_header(&parts.headers, "boring-fault")? {
         Some(asked_for) => Some(faults::from_header(asked_for)?),
-        None => shared.faults.strike_api(operation.name()),
+        None => shared.faults.strike_api(operation.name),
     };
-    Ok((Admitted::new(operation, path, params, key)?, fault))
+    let key_use = key.map(|key| KeyUse::new(key, path, &params)).transpose()?;
+    let admitted = Admitted {
+        request_id: String::new(),
+        operation,
+        id: id.to_owned(),
+        params,
+        key_use,
+    };
+    Ok((admitted, fault))
 }
 
 async fn read_form(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, ApiError> {

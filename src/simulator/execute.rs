@@ -12,41 +12,18 @@ use super::{
     idempotency::{self, Claim, KeyUse},
     operations::Operation,
     params::Params,
-    store::Tx,
 };
 
 /// A request that nothing can be said against without looking at the state of things.
 #[derive(Debug)]
 pub(super) struct Admitted {
     pub(super) request_id: String,
-    pub(super) operation: Operation,
+    pub(super) operation: &'static Operation,
+    /// The id in its path; empty when there is none.
+    pub(super) id: String,
     pub(super) params: Params,
     /// `Some` for every POST with a key.
     pub(super) key_use: Option<KeyUse>,
-}
-
-impl Admitted {
-    pub(super) fn new(
-        operation: Operation,
-        path: &str,
-        params: Params,
-        key: Option<&str>,
-    ) -> Result<Self, ApiError> {
-        let key_use = match key {
-            Some(key) => Some(KeyUse {
-                key: key.to_owned(),
-                path: path.to_owned(),
-                digest: params.digest()?,
-            }),
-            None => None,
-        };
-        Ok(Self {
-            request_id: String::new(),
-            operation,
-            params,
-            key_use,
-        })
-    }
 }
 
 /// Executes the request unless its key has an answer already.
@@ -87,6 +64,7 @@ async fn execute(
     let Admitted {
         request_id,
         operation,
+        id,
         params,
         key_use,
     } = admitted;
@@ -104,7 +82,13 @@ async fn execute(
         request_id: Some(request_id.clone()),
         idempotency_key: key_use.as_ref().map(|key_use| key_use.key.clone()),
     };
-    let outcome = run(&mut tx, now, cause, &shared.base_url, operation, params).await;
+    let mut call = Call {
+        tx: &mut tx,
+        now,
+        cause,
+        base_url: &shared.base_url,
+    };
+    let outcome = run(&mut call, operation, &id, params).await;
     let mut answer = match (outcome, error_after) {
         (Err(refusal), _) if !refusal.executed => return Err(refusal),
         (_, Some(status)) => Answer::refusal(&ApiError::api(status), &request_id, now),
@@ -123,21 +107,13 @@ async fn execute(
 }
 
 async fn run(
-    tx: &mut Tx,
-    now: i64,
-    cause: Cause,
-    base_url: &str,
-    operation: Operation,
+    call: &mut Call<'_>,
+    operation: &Operation,
+    id: &str,
     mut params: Params,
 ) -> Result<Value, ApiError> {
-    let expanded = expand::parse(&mut params, &operation)?;
-    let mut call = Call {
-        tx: &mut *tx,
-        now,
-        cause,
-        base_url,
-    };
-    let mut answer = operation.run(&mut call, params).await?;
+    let expanded = expand::parse(&mut params, operation.answers_with)?;
+    let mut answer = operation.run(call, id, params).await?;
     expand::apply(call.tx, &mut answer, &expanded).await?;
     Ok(answer)
 }

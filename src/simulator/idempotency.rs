@@ -20,7 +20,7 @@ use std::{
 use axum::http::StatusCode;
 use sqlx::SqliteConnection;
 
-use super::{answer::Answer, error::ApiError};
+use super::{answer::Answer, error::ApiError, params::Params};
 
 /// Keys are forgotten after a day of the simulator's clock. At Stripe that is the least, not the most.
 const RETENTION_SECONDS: i64 = 24 * 60 * 60;
@@ -34,6 +34,16 @@ pub(super) struct KeyUse {
     /// The concrete path: `/v1/payment_intents/pi_1/confirm`.
     pub(super) path: String,
     pub(super) digest: String,
+}
+
+impl KeyUse {
+    pub(super) fn new(key: &str, path: &str, params: &Params) -> Result<Self, ApiError> {
+        Ok(Self {
+            key: key.to_owned(),
+            path: path.to_owned(),
+            digest: params.digest()?,
+        })
+    }
 }
 
 /// The first answer to a key.

@@ -1,147 +1,154 @@
-//! The API's operations: which request is which, and what it may expand.
+//! The API's operations: which request is which, what runs, and what it answers with.
 //!
-//! Adding one is adding a line to each `match`; the compiler names the places.
+//! Adding one is adding a line to the table.
 
 use axum::http::Method;
+use futures_util::future::BoxFuture;
 use serde_json::Value;
 
 use super::{call::Call, charges, error::ApiError, events, params::Params, payment_intents};
 
-#[derive(Clone, Debug)]
-pub(super) enum Operation {
-    PaymentIntentsCreate,
-    PaymentIntentsList,
-    PaymentIntentsRetrieve(String),
-    PaymentIntentsConfirm(String),
-    PaymentIntentsCancel(String),
-    ChargesList,
-    ChargesRetrieve(String),
-    EventsList,
-    EventsRetrieve(String),
+/// One line of the table.
+#[derive(Debug)]
+pub(super) struct Operation {
+    /// What faults and the journal call it.
+    pub(super) name: &'static str,
+    method: Method,
+    /// Below `/v1/`. `{id}` stands for one segment, whatever it is.
+    path: &'static str,
+    /// For `expand[]`.
+    pub(super) answers_with: Shape,
+    run: Run,
 }
 
-/// Every name that a fault can be put on.
-pub(super) const NAMES: &[&str] = &[
-    "payment_intents.create",
-    "payment_intents.list",
-    "payment_intents.retrieve",
-    "payment_intents.confirm",
-    "payment_intents.cancel",
-    "charges.list",
-    "charges.retrieve",
-    "events.list",
-    "events.retrieve",
+/// What is in a successful answer.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Shape {
+    /// One object of this kind.
+    One(&'static str),
+    /// A list of objects of this kind.
+    List(&'static str),
+}
+
+/// The second argument is the id in the path, empty when there is none.
+type Run = for<'r> fn(&'r mut Call<'_>, &'r str, Params) -> BoxFuture<'r, Result<Value, ApiError>>;
+
+/// A function of the API as the table wants it: `run!(list)`, or `run!(retrieve, id)` for a path with an id.
+macro_rules! run {
+    ($function:path) => {
+        |call, _, params| Box::pin($function(call, params))
+    };
+    ($function:path, id) => {
+        |call, id, params| Box::pin($function(call, id, params))
+    };
+}
+
+use Shape::{List, One};
+
+/// Of two patterns that fit the same path the first one counts.
+#[rustfmt::skip]
+static OPERATIONS: &[Operation] = &[
+    post("payment_intents.create", "payment_intents", One("payment_intent"), run!(payment_intents::create)),
+    get("payment_intents.list", "payment_intents", List("payment_intent"), run!(payment_intents::list)),
+    get("payment_intents.retrieve", "payment_intents/{id}", One("payment_intent"), run!(payment_intents::retrieve, id)),
+    post("payment_intents.confirm", "payment_intents/{id}/confirm", One("payment_intent"), run!(payment_intents::confirm, id)),
+    post("payment_intents.cancel", "payment_intents/{id}/cancel", One("payment_intent"), run!(payment_intents::cancel, id)),
+    get("charges.list", "charges", List("charge"), run!(charges::list)),
+    get("charges.retrieve", "charges/{id}", One("charge"), run!(charges::retrieve, id)),
+    get("events.list", "events", List("event"), run!(events::list)),
+    get("events.retrieve", "events/{id}", One("event"), run!(events::retrieve, id)),
 ];
 
+const fn get(name: &'static str, path: &'static str, answers_with: Shape, run: Run) -> Operation {
+    line(Method::GET, name, path, answers_with, run)
+}
+
+const fn post(name: &'static str, path: &'static str, answers_with: Shape, run: Run) -> Operation {
+    line(Method::POST, name, path, answers_with, run)
+}
+
+const fn line(
+    method: Method,
+    name: &'static str,
+    path: &'static str,
+    answers_with: Shape,
+    run: Run,
+) -> Operation {
+    Operation {
+        name,
+        method,
+        path,
+        answers_with,
+        run,
+    }
+}
+
 impl Operation {
-    /// What a request asks for. `None`: nothing has this URL.
-    pub(super) fn find(method: &Method, path: &str) -> Option<Self> {
-        let segments: Vec<&str> = path.strip_prefix("/v1/")?.split('/').collect();
-        if segments.iter().any(|segment| segment.is_empty()) {
-            return None;
-        }
-        Some(match (method, segments.as_slice()) {
-            (&Method::POST, ["payment_intents"]) => Self::PaymentIntentsCreate,
-            (&Method::GET, ["payment_intents"]) => Self::PaymentIntentsList,
-            (&Method::GET, ["payment_intents", id]) => {
-                Self::PaymentIntentsRetrieve((*id).to_owned())
-            }
-            (&Method::POST, ["payment_intents", id, "confirm"]) => {
-                Self::PaymentIntentsConfirm((*id).to_owned())
-            }
-            (&Method::POST, ["payment_intents", id, "cancel"]) => {
-                Self::PaymentIntentsCancel((*id).to_owned())
-            }
-            (&Method::GET, ["charges"]) => Self::ChargesList,
-            (&Method::GET, ["charges", id]) => Self::ChargesRetrieve((*id).to_owned()),
-            (&Method::GET, ["events"]) => Self::EventsList,
-            (&Method::GET, ["events", id]) => Self::EventsRetrieve((*id).to_owned()),
-            _ => return None,
-        })
+    /// What a request asks for, and the id in its path. `None`: nothing has this URL.
+    pub(super) fn find<'p>(method: &Method, path: &'p str) -> Option<(&'static Self, &'p str)> {
+        let path = path.strip_prefix("/v1/")?;
+        OPERATIONS
+            .iter()
+            .filter(|operation| operation.method == *method)
+            .find_map(|operation| Some((operation, fits(operation.path, path)?)))
+    }
+
+    /// Whether a fault can wait for it by this name.
+    pub(super) fn names() -> impl Iterator<Item = &'static str> {
+        OPERATIONS.iter().map(|operation| operation.name)
     }
 
     /// `false`: it only reads, and any number may run at a time.
     pub(super) fn writes(&self) -> bool {
-        match self {
-            Self::PaymentIntentsCreate
-            | Self::PaymentIntentsConfirm(_)
-            | Self::PaymentIntentsCancel(_) => true,
-            Self::PaymentIntentsList
-            | Self::PaymentIntentsRetrieve(_)
-            | Self::ChargesList
-            | Self::ChargesRetrieve(_)
-            | Self::EventsList
-            | Self::EventsRetrieve(_) => false,
-        }
+        self.method != Method::GET
     }
 
-    pub(super) fn name(&self) -> &'static str {
-        match self {
-            Self::PaymentIntentsCreate => "payment_intents.create",
-            Self::PaymentIntentsList => "payment_intents.list",
-            Self::PaymentIntentsRetrieve(_) => "payment_intents.retrieve",
-            Self::PaymentIntentsConfirm(_) => "payment_intents.confirm",
-            Self::PaymentIntentsCancel(_) => "payment_intents.cancel",
-            Self::ChargesList => "charges.list",
-            Self::ChargesRetrieve(_) => "charges.retrieve",
-            Self::EventsList => "events.list",
-            Self::EventsRetrieve(_) => "events.retrieve",
-        }
+    /// Runs it. `id` is what was found in the path.
+    pub(super) async fn run(
+        &self,
+        call: &mut Call<'_>,
+        id: &str,
+        params: Params,
+    ) -> Result<Value, ApiError> {
+        (self.run)(call, id, params).await
     }
+}
 
-    /// The ids in the answer that `expand[]` may replace by their objects.
-    pub(super) fn expandable(&self) -> &'static [&'static str] {
-        match self {
-            Self::PaymentIntentsCreate
-            | Self::PaymentIntentsRetrieve(_)
-            | Self::PaymentIntentsConfirm(_)
-            | Self::PaymentIntentsCancel(_) => &["customer", "latest_charge", "payment_method"],
-            Self::PaymentIntentsList => {
-                &["data.customer", "data.latest_charge", "data.payment_method"]
-            }
-            Self::ChargesRetrieve(_) => &["customer", "payment_intent"],
-            Self::ChargesList => &["data.customer", "data.payment_intent"],
-            Self::EventsList | Self::EventsRetrieve(_) => &[],
+/// The segment of `path` where `pattern` has `{id}`, or an empty one when it has none; `None` when it does not fit.
+fn fits<'p>(pattern: &str, path: &'p str) -> Option<&'p str> {
+    let mut id = "";
+    let mut segments = path.split('/');
+    for expected in pattern.split('/') {
+        let segment = segments.next()?;
+        if expected == "{id}" && !segment.is_empty() {
+            id = segment;
+        } else if segment != expected {
+            return None;
         }
     }
-
-    pub(super) async fn run(self, call: &mut Call<'_>, params: Params) -> Result<Value, ApiError> {
-        match self {
-            Self::PaymentIntentsCreate => payment_intents::create(call, params).await,
-            Self::PaymentIntentsList => payment_intents::list(call, params).await,
-            Self::PaymentIntentsRetrieve(id) => payment_intents::retrieve(call, &id, params).await,
-            Self::PaymentIntentsConfirm(id) => payment_intents::confirm(call, &id, params).await,
-            Self::PaymentIntentsCancel(id) => payment_intents::cancel(call, &id, params).await,
-            Self::ChargesList => charges::list(call, params).await,
-            Self::ChargesRetrieve(id) => charges::retrieve(call, &id, params).await,
-            Self::EventsList => events::list(call, params).await,
-            Self::EventsRetrieve(id) => events::retrieve(call, &id, params).await,
-        }
-    }
+    segments.next().is_none().then_some(id)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use axum::http::Method;
 
-    use super::{NAMES, Operation};
+    use super::Operation;
 
     #[test]
-    fn every_route_has_a_name_that_faults_know() {
-        for (method, path) in [
-            (Method::POST, "/v1/payment_intents"),
-            (Method::GET, "/v1/payment_intents"),
-            (Method::GET, "/v1/payment_intents/pi_1"),
-            (Method::POST, "/v1/payment_intents/pi_1/confirm"),
-            (Method::POST, "/v1/payment_intents/pi_1/cancel"),
-            (Method::GET, "/v1/charges"),
-            (Method::GET, "/v1/charges/ch_1"),
-            (Method::GET, "/v1/events"),
-            (Method::GET, "/v1/events/evt_1"),
-        ] {
-            let operation = Operation::find(&method, path).unwrap();
-            assert!(NAMES.contains(&operation.name()), "{}", operation.name());
-        }
+    fn the_path_says_what_is_asked_for_and_of_what() {
+        let found =
+            |path| Operation::find(&Method::POST, path).map(|(operation, id)| (operation.name, id));
+        assert_eq!(
+            found("/v1/payment_intents"),
+            Some(("payment_intents.create", ""))
+        );
+        assert_eq!(
+            found("/v1/payment_intents/pi_1/confirm"),
+            Some(("payment_intents.confirm", "pi_1"))
+        );
     }
 
     #[test]
@@ -150,12 +157,21 @@ mod tests {
             "/v1",
             "/v1/",
             "/v1/payment_intents/",
+            "/v1/payment_intents//confirm",
             "/v1//x",
             "/v2/payment_intents",
             "/v1/unknown",
+            "/v1/payment_intents/pi_1/confirm/again",
         ] {
             assert!(Operation::find(&Method::GET, path).is_none(), "{path}");
+            assert!(Operation::find(&Method::POST, path).is_none(), "{path}");
         }
         assert!(Operation::find(&Method::DELETE, "/v1/payment_intents/pi_1").is_none());
+    }
+
+    #[test]
+    fn no_two_operations_share_a_name() {
+        let mut seen = HashSet::new();
+        assert!(Operation::names().all(|name| seen.insert(name)));
     }
 }

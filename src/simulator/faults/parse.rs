@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 
 use super::{ApiFault, Effect, WebhookFault};
-use crate::simulator::{error::ApiError, form::shortened, operations};
+use crate::simulator::{error::ApiError, form::shortened, operations::Operation};
 
 /// Longer than any client waits. A longer delay is a `hang`.
 const MAX_DELAY_MS: u64 = 10 * 60 * 1000;
@@ -97,8 +97,8 @@ impl FaultSpec {
         }
         match (&self.on.operation, &self.on.webhook) {
             (Some(operation), None) => {
-                if operation != "*" && !operations::NAMES.contains(&operation.as_str()) {
-                    let names = operations::NAMES.join(", ");
+                if operation != "*" && !Operation::names().any(|name| name == operation) {
+                    let names = Operation::names().collect::<Vec<_>>().join(", ");
                     let message = format!(
                         "There is no operation {}. It is * or one of {names}.",
                         shortened(operation)
