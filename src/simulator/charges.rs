@@ -207,6 +207,7 @@ impl Charge {
             "refunded": false,
             "review": null,
             "shipping": intent.shipping,
+            "source": null,
             "source_transfer": null,
             "statement_descriptor": null,
             "statement_descriptor_suffix": null,
@@ -224,6 +225,7 @@ fn card_details(card: &Card, amount: i64) -> Value {
         "brand": card.brand,
         "checks": { "address_line1_check": null, "address_postal_code_check": null, "cvc_check": null },
         "country": "US",
+        "electronic_commerce_indicator": null,
         "exp_month": payment_methods::EXP_MONTH,
         "exp_year": payment_methods::EXP_YEAR,
         "fingerprint": card.fingerprint(),
@@ -232,7 +234,10 @@ fn card_details(card: &Card, amount: i64) -> Value {
         "last4": card.last4,
         "mandate": null,
         "network": card.brand,
+        "network_transaction_id": null,
+        "regulated_status": "unregulated",
         "three_d_secure": null,
+        "transaction_link_id": null,
         "wallet": null
     })
 }

@@ -18,6 +18,7 @@
 //!
 //! Two processes must not serve the same database: which keys are in use is known to one process only.
 
+mod addresses;
 mod answer;
 mod api;
 mod auth;

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use super::{
@@ -165,11 +165,6 @@ impl Params {
             return Err(ApiError::invalid(message).param("metadata"));
         }
         Ok(Some(metadata))
-    }
-
-    /// Everything in this hash as JSON, for objects that are kept as they were given (`shipping`).
-    pub(super) fn into_json(self) -> Value {
-        json!(self.branch)
     }
 
     /// Refuses what nobody took.

@@ -10,6 +10,7 @@ use super::{
     attempt::{Confirmation, attempt},
 };
 use crate::simulator::{
+    addresses,
     call::Call,
     currencies::{check_amount, parse_currency},
     error::ApiError,
@@ -99,7 +100,7 @@ impl New {
             receipt_email: params.text("receipt_email")?,
             setup_future_usage: params
                 .one_of("setup_future_usage", &["off_session", "on_session"])?,
-            shipping: params.hash("shipping")?.map(Params::into_json),
+            shipping: addresses::shipping(&mut params)?,
             statement_descriptor: params.text("statement_descriptor")?,
             statement_descriptor_suffix: params.text("statement_descriptor_suffix")?,
             confirmation: Confirmation::parse(&mut params)?,
@@ -132,6 +133,7 @@ impl New {
         serde_json::from_value(json!({
             "id": id,
             "object": "payment_intent",
+            "allowed_payment_method_types": null,
             "amount": self.amount,
             "amount_capturable": 0,
             "amount_details": { "tip": {} },
@@ -153,6 +155,7 @@ impl New {
             "last_payment_error": null,
             "latest_charge": null,
             "livemode": false,
+            "managed_payments": null,
             "metadata": self.metadata,
             "next_action": null,
             "on_behalf_of": null,
@@ -167,6 +170,7 @@ impl New {
                 }
             },
             "payment_method_types": types,
+            "payment_record": null,
             "processing": null,
             "receipt_email": self.receipt_email,
             "review": null,

@@ -68,6 +68,15 @@ export class Simulator {
     return (await this.control("GET", "requests")).data.reverse();
   }
 
+  /** The names of all its operations, which it tells whoever gets one wrong. */
+  async operations() {
+    const body = JSON.stringify({ on: { operation: "?" }, fault: "hang" });
+    const headers = { authorization: `Bearer ${KEY}` };
+    const answer = await fetch(`${this.url}/_control/faults`, { method: "POST", headers, body });
+    const { error } = await answer.json();
+    return error.message.match(/\w+\.\w+/g);
+  }
+
   /** The customer presses a button on the bank's page, and is sent on to the URL that is returned. */
   async customer(url, verdict) {
     const answer = await fetch(url, { method: "POST", body: new URLSearchParams({ verdict }), redirect: "manual" });
