@@ -15,6 +15,7 @@ storyWithReceiver(SECRET, "the SDK verifies a delivery and reads its event", asy
   const event = stripe.webhooks.constructEvent(body, signature, SECRET);
   deepEqual([event.type, event.data.object.id], ["payment_intent.succeeded", intent.id]);
   equal(event.request.idempotency_key, "cart-7");
+  equal(event.api_version, Stripe.API_VERSION);
   equal((await stripe.events.retrieve(event.id)).data.object.id, intent.id);
   equal((await stripe.webhooks.constructEventAsync(body, signature, SECRET)).id, event.id);
 });

@@ -22,6 +22,7 @@ def test_the_sdk_verifies_a_delivery_and_reads_its_event(client, receiver):
     assert (event.type, event.data.object.id) == ("payment_intent.succeeded", intent.id)
     assert isinstance(event.data.object, stripe.PaymentIntent)
     assert event.request.idempotency_key == "cart-7"
+    assert event.api_version == stripe.api_version
     assert client.v1.events.retrieve(event.id).data.object.id == intent.id
     assert client.construct_event(body, signature, SECRET).id == event.id
 
