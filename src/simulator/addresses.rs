@@ -1,4 +1,4 @@
-//! Postal addresses: of customers, their parcels and their cards.
+//! Postal addresses: of customers, their parcels and their cards. What was not given is shown as null.
 
 use serde_json::{Map, Value, json};
 
@@ -9,7 +9,28 @@ use super::{
 
 const FIELDS: [&str; 6] = ["city", "country", "line1", "line2", "postal_code", "state"];
 
-/// Takes the hash of this name. An address is replaced as a whole: what is not given is null.
+/// `shipping`: where a parcel goes. It is replaced as a whole.
+pub(super) fn shipping(params: &mut Params) -> Result<Change<Value>, ApiError> {
+    let mut given = match params.hash_change("shipping")? {
+        Change::Keep => return Ok(Change::Keep),
+        Change::Unset => return Ok(Change::Unset),
+        Change::Set(given) => given,
+    };
+    let Change::Set(address) = parse(&mut given, "address")? else {
+        return Err(given.missing("address"));
+    };
+    let shipping = json!({
+        "address": address,
+        "carrier": given.text("carrier")?,
+        "name": given.required_text("name")?,
+        "phone": given.text("phone")?,
+        "tracking_number": given.text("tracking_number")?,
+    });
+    given.finish()?;
+    Ok(Change::Set(shipping))
+}
+
+/// Takes the hash of this name. An address is replaced as a whole.
 pub(super) fn parse(params: &mut Params, name: &str) -> Result<Change<Value>, ApiError> {
     let mut given = match params.hash_change(name)? {
         Change::Keep => return Ok(Change::Keep),

@@ -18,8 +18,10 @@ use super::{
 
 /// Every type of event the simulator makes.
 const TYPES: &[&str] = &[
+    "charge.captured",
     "charge.expired",
     "charge.failed",
+    "charge.pending",
     "charge.refunded",
     "charge.succeeded",
     "charge.updated",
@@ -27,6 +29,7 @@ const TYPES: &[&str] = &[
     "payment_intent.canceled",
     "payment_intent.created",
     "payment_intent.payment_failed",
+    "payment_intent.processing",
     "payment_intent.requires_action",
     "payment_intent.succeeded",
 ];

@@ -7,7 +7,7 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 
 use super::{
-    balance_transactions, call::Call, charges, error::ApiError, events, params::Params,
+    balance_transactions, call::Call, charges, error::ApiError, events, mandates, params::Params,
     payment_intents,
 };
 
@@ -54,10 +54,13 @@ static OPERATIONS: &[Operation] = &[
     post("payment_intents.create", "payment_intents", One("payment_intent"), run!(payment_intents::create)),
     get("payment_intents.list", "payment_intents", List("payment_intent"), run!(payment_intents::list)),
     get("payment_intents.retrieve", "payment_intents/{id}", One("payment_intent"), run!(payment_intents::retrieve, id)),
+    post("payment_intents.update", "payment_intents/{id}", One("payment_intent"), run!(payment_intents::update, id)),
+    post("payment_intents.capture", "payment_intents/{id}/capture", One("payment_intent"), run!(payment_intents::capture, id)),
     post("payment_intents.confirm", "payment_intents/{id}/confirm", One("payment_intent"), run!(payment_intents::confirm, id)),
     post("payment_intents.cancel", "payment_intents/{id}/cancel", One("payment_intent"), run!(payment_intents::cancel, id)),
     get("charges.list", "charges", List("charge"), run!(charges::list)),
     get("charges.retrieve", "charges/{id}", One("charge"), run!(charges::retrieve, id)),
+    get("mandates.retrieve", "mandates/{id}", One("mandate"), run!(mandates::retrieve, id)),
     get("balance_transactions.list", "balance_transactions", List("balance_transaction"), run!(balance_transactions::list)),
     get("balance_transactions.retrieve", "balance_transactions/{id}", One("balance_transaction"), run!(balance_transactions::retrieve, id)),
     get("events.list", "events", List("event"), run!(events::list)),

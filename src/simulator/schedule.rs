@@ -26,6 +26,8 @@ pub(super) enum Effect {
     ExpireAuthorization,
     /// The money of a balance transaction has arrived.
     MakeAvailable,
+    /// The bank says what becomes of a debit.
+    SettleDebit,
 }
 
 /// Nobody has to wake the worker for it to look again.
@@ -42,6 +44,7 @@ impl Effect {
         match self {
             Effect::AddToBalance => payment_intents::add_to_balance(call, id).await,
             Effect::ExpireAuthorization => payment_intents::expire(call, id).await,
+            Effect::SettleDebit => payment_intents::settle(call, id).await,
             Effect::MakeAvailable => balance_transactions::make_available(call, id).await,
         }
     }

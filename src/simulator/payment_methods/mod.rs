@@ -4,13 +4,16 @@
 //! (`pm_1…`), which remembers the alias and so behaves the same when it is used again. A name that is not in
 //! `table` is unknown: the simulator never invents a success.
 
+mod bank_accounts;
+mod instrument;
 mod table;
 
 use serde_json::{Value, json};
 
-use self::table::TEST_METHODS;
-pub(super) use self::table::{
-    AUTHENTICATION_NOT_HANDLED, AUTHENTICATION_REQUIRED, Behaviour, Card, Decline, TestMethod,
+use self::{bank_accounts::TEST_ACCOUNTS, table::TEST_CARDS};
+pub(super) use self::{
+    bank_accounts::{Debit, Failure},
+    table::{AUTHENTICATION_NOT_HANDLED, AUTHENTICATION_REQUIRED, Behaviour, Decline, TestMethod},
 };
 use super::{call::Call, error::ApiError, ids, objects};
 
@@ -24,20 +27,11 @@ pub(super) struct PaymentMethod {
 
 /// The payment method a request names: a fresh one for an alias, or one made earlier.
 pub(super) async fn resolve(call: &mut Call<'_>, name: &str) -> Result<PaymentMethod, ApiError> {
-    if let Some(test) = TEST_METHODS.iter().find(|test| test.alias == name) {
+    if let Some(test) = find_test(name) {
         return create(call, test).await;
     }
     let unknown = || ApiError::missing("PaymentMethod", name, "payment_method");
-    let alias: Option<String> = sqlx::query_scalar(
-        "select alias from objects where id = $1 and kind = 'payment_method' and alias is not null",
-    )
-    .bind(name)
-    .fetch_optional(&mut *call.tx)
-    .await?;
-    let test = TEST_METHODS
-        .iter()
-        .find(|test| Some(test.alias) == alias.as_deref())
-        .ok_or_else(unknown)?;
+    let test = test_behind(call, name).await?.ok_or_else(unknown)?;
     let object = objects::find(call.tx, "payment_method", name)
         .await?
         .ok_or_else(unknown)?;
@@ -50,41 +44,56 @@ pub(super) async fn resolve(call: &mut Call<'_>, name: &str) -> Result<PaymentMe
 
 async fn create(call: &mut Call<'_>, test: &'static TestMethod) -> Result<PaymentMethod, ApiError> {
     let id = ids::payment_method_id();
-    let object = json!({
+    let kind = test.instrument.kind();
+    let mut object = json!({
         "id": id,
         "object": "payment_method",
         "allow_redisplay": "unspecified",
         "billing_details": billing_details(),
-        "card": {
-            "brand": test.card.brand,
-            "checks": { "address_line1_check": null, "address_postal_code_check": null, "cvc_check": null },
-            "country": "US",
-            "display_brand": test.card.brand,
-            "exp_month": EXP_MONTH,
-            "exp_year": EXP_YEAR,
-            "fingerprint": test.card.fingerprint(),
-            "funding": test.card.funding,
-            "generated_from": null,
-            "last4": test.card.last4,
-            "networks": { "available": [test.card.brand], "preferred": null },
-            "regulated_status": "unregulated",
-            "three_d_secure_usage": { "supported": true },
-            "wallet": null
-        },
         "created": call.now,
         "customer": null,
         "customer_account": null,
         "livemode": false,
         "metadata": {},
-        "type": "card"
+        "type": kind
     });
+    objects::set(&mut object, kind, test.instrument.show());
     objects::insert_with_alias(call.tx, &object, Some(test.alias)).await?;
     Ok(PaymentMethod { id, object, test })
 }
 
-/// Every test card is good until the end of 2040.
-pub(super) const EXP_MONTH: u8 = 12;
-pub(super) const EXP_YEAR: u16 = 2040;
+/// What the payment method with this id was made from.
+pub(super) async fn test_behind(
+    call: &mut Call<'_>,
+    id: &str,
+) -> Result<Option<&'static TestMethod>, ApiError> {
+    let alias: Option<String> = sqlx::query_scalar(
+        "select alias from objects where id = $1 and kind = 'payment_method' and alias is not null",
+    )
+    .bind(id)
+    .fetch_optional(&mut *call.tx)
+    .await?;
+    Ok(alias.as_deref().and_then(find_test))
+}
+
+fn find_test(alias: &str) -> Option<&'static TestMethod> {
+    let mut all = TEST_CARDS.iter().chain(TEST_ACCOUNTS);
+    all.find(|test| test.alias == alias)
+}
+
+impl TestMethod {
+    /// Whether the money is there without a wait, as it is with ACH in test mode.
+    pub(super) fn is_available_at_once(&self) -> bool {
+        self.alias == "pm_card_bypassPending" || self.instrument.kind() == "us_bank_account"
+    }
+}
+
+impl PaymentMethod {
+    /// Its type: `card`, `us_bank_account`, …
+    pub(super) fn kind(&self) -> &'static str {
+        self.test.instrument.kind()
+    }
+}
 
 /// Nobody is asked for an address, so nothing is known.
 pub(super) fn billing_details() -> Value {

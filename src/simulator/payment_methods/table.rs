@@ -1,5 +1,10 @@
 //! The test cards: what each is called, and what becomes of a payment with it.
 
+use super::{
+    bank_accounts::Debit,
+    instrument::{Card, Instrument},
+};
+
 /// What the issuing bank will say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::simulator) enum Behaviour {
@@ -10,6 +15,8 @@ pub(in crate::simulator) enum Behaviour {
         then: Option<Decline>,
         off_session_passes: bool,
     },
+    /// A bank debit: taken at once, decided on later.
+    Debits(Debit),
 }
 
 /// A refusal by the bank, in the words of the API.
@@ -29,22 +36,8 @@ pub(in crate::simulator) struct Decline {
 #[derive(Debug)]
 pub(in crate::simulator) struct TestMethod {
     pub(in crate::simulator) alias: &'static str,
-    pub(in crate::simulator) card: Card,
+    pub(in crate::simulator) instrument: Instrument,
     pub(in crate::simulator) behaviour: Behaviour,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(in crate::simulator) struct Card {
-    pub(in crate::simulator) brand: &'static str,
-    pub(in crate::simulator) last4: &'static str,
-    pub(in crate::simulator) funding: &'static str,
-}
-
-impl Card {
-    /// The same for every payment method of the same card.
-    pub(in crate::simulator) fn fingerprint(&self) -> String {
-        format!("boring{}{}", self.brand, self.last4)
-    }
 }
 
 const DECLINED: &str = "Your card was declined.";
@@ -133,8 +126,8 @@ const AUTHENTICATES: Behaviour = Behaviour::Authenticates {
 
 const VISA: Card = card("visa", "4242", "credit");
 
-/// Every method the simulator knows.
-pub(super) const TEST_METHODS: &[TestMethod] = &[
+/// Every card the simulator knows.
+pub(super) const TEST_CARDS: &[TestMethod] = &[
     pays("pm_card_visa", VISA),
     pays("pm_card_visa_debit", card("visa", "5556", "debit")),
     pays("pm_card_mastercard", card("mastercard", "4444", "credit")),
@@ -233,7 +226,7 @@ const fn card(brand: &'static str, last4: &'static str, funding: &'static str) -
 const fn pays(alias: &'static str, card: Card) -> TestMethod {
     TestMethod {
         alias,
-        card,
+        instrument: Instrument::Card(card),
         behaviour: Behaviour::Pays,
     }
 }
@@ -241,7 +234,7 @@ const fn pays(alias: &'static str, card: Card) -> TestMethod {
 const fn declines(alias: &'static str, last4: &'static str, decline: Decline) -> TestMethod {
     TestMethod {
         alias,
-        card: card("visa", last4, "credit"),
+        instrument: Instrument::Card(card("visa", last4, "credit")),
         behaviour: Behaviour::Declines(decline),
     }
 }
@@ -253,7 +246,7 @@ const fn authenticates(
 ) -> TestMethod {
     TestMethod {
         alias,
-        card: card("visa", last4, "credit"),
+        instrument: Instrument::Card(card("visa", last4, "credit")),
         behaviour,
     }
 }
