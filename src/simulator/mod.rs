@@ -48,6 +48,7 @@ mod params;
 mod payment_intents;
 mod payment_methods;
 mod schedule;
+mod search;
 mod server;
 mod store;
 mod three_d_secure;

@@ -7,6 +7,8 @@
 
 mod access;
 mod balance_transactions;
+mod captures;
+mod debits;
 mod faults;
 mod idempotency;
 mod lists;
@@ -14,7 +16,9 @@ mod odd_input;
 mod payments;
 mod receiver;
 mod schedule;
+mod search;
 mod three_d_secure;
+mod updates;
 mod webhook_faults;
 mod webhooks;
 mod world;
