@@ -67,11 +67,9 @@ impl Test {
     fn holds(&self, value: &Value) -> bool {
         match self {
             Test::IsNull => value.is_null(),
-            Test::Is(wanted) => match value {
-                Value::String(text) => text.to_lowercase() == *wanted,
-                Value::Null => false,
-                other => other.to_string() == *wanted,
-            },
+            Test::Is(wanted) => value
+                .as_str()
+                .is_some_and(|text| text.to_lowercase() == *wanted),
             Test::Compares(comparison, wanted) => value
                 .as_f64()
                 .is_some_and(|number| comparison.holds(number, *wanted)),

@@ -16,10 +16,7 @@ use serde_json::{Value, json};
 use sqlx::SqliteConnection;
 
 use self::parse::parse;
-pub(super) use self::{
-    clause::Kind,
-    parse::{Field, Index},
-};
+pub(super) use self::{clause::Kind, parse::Index};
 use super::{
     error::ApiError,
     params::{Params, invalid_integer},

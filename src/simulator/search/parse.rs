@@ -20,12 +20,9 @@ pub(in crate::simulator) struct Index {
     /// The kind of the objects, and what the API calls a number of them.
     pub(in crate::simulator) kind: &'static str,
     pub(in crate::simulator) resource: &'static str,
-    /// Besides `metadata`, which all have.
-    pub(in crate::simulator) fields: &'static [Field],
+    /// Fields by their names (`payment_method_details.card.last4`), besides `metadata`, which all have.
+    pub(in crate::simulator) fields: &'static [(&'static str, Kind)],
 }
-
-/// A field by its name: `amount`, `payment_method_details.card.last4`.
-pub(in crate::simulator) type Field = (&'static str, Kind);
 
 /// Why a query cannot be answered.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -92,7 +89,7 @@ enum Literal {
     Number(f64, String),
 }
 
-impl<'t> Rest<'t> {
+impl Rest<'_> {
     fn clause(&mut self, index: &Index) -> Result<Clause, Fault> {
         self.skip_space();
         let is_negated = self.take("-");
