@@ -26,10 +26,15 @@ pub(super) struct Charge {
     pub(super) amount_refunded: i64,
     balance_transaction: Option<String>,
     pub(super) captured: bool,
+    pub(super) currency: String,
+    pub(super) customer: Option<String>,
+    pub(super) disputed: bool,
     failure_code: Option<String>,
     failure_message: Option<String>,
     outcome: Value,
     paid: bool,
+    pub(super) payment_intent: String,
+    pub(super) payment_method: String,
     receipt_url: Option<String>,
     /// True only when all of it was given back.
     pub(super) refunded: bool,
@@ -155,7 +160,43 @@ async fn find(call: &mut Call<'_>, id: &str) -> Result<Option<Charge>, ApiError>
     Ok(found.map(serde_json::from_value).transpose()?)
 }
 
+/// The charge that a parameter names, or 400.
+pub(super) async fn named(call: &mut Call<'_>, id: &str) -> Result<Charge, ApiError> {
+    let charge = objects::in_param(call.tx, "charge", id, "charge").await?;
+    Ok(serde_json::from_value(charge)?)
+}
+
+/// A part of the money, or all of it, is refunded.
+pub(super) async fn give_back(
+    call: &mut Call<'_>,
+    mut charge: Charge,
+    amount: i64,
+) -> Result<(), ApiError> {
+    let before = serde_json::to_value(&charge)?;
+    charge.amount_refunded += amount;
+    charge.refunded = charge.left() == 0;
+    let after = charge.save(call).await?;
+    events::record_change(call, "charge.refunded", &before, &after).await
+}
+
+/// A refund failed: the money is here again.
+pub(super) async fn take_again(
+    call: &mut Call<'_>,
+    mut charge: Charge,
+    amount: i64,
+) -> Result<(), ApiError> {
+    charge.amount_refunded -= amount;
+    charge.refunded = charge.left() == 0;
+    charge.save(call).await?;
+    Ok(())
+}
+
 impl Charge {
+    /// What can still be refunded: no more than was captured.
+    pub(super) fn left(&self) -> i64 {
+        self.amount_captured - self.amount_refunded
+    }
+
     async fn insert(&self, call: &mut Call<'_>, event: &'static str) -> Result<(), ApiError> {
         let shown = serde_json::to_value(self)?;
         objects::insert(call.tx, &shown).await?;
@@ -184,7 +225,7 @@ impl Charge {
             "application_fee": null,
             "application_fee_amount": null,
             "balance_transaction": null,
-            "billing_details": payment_methods::billing_details(),
+            "billing_details": method.object.get("billing_details"),
             "calculated_statement_descriptor": "BORING CHECKOUT",
             "captured": false,
             "created": call.now,

@@ -20,6 +20,7 @@ use super::{
 const TYPES: &[&str] = &[
     "charge.expired",
     "charge.failed",
+    "charge.refund.updated",
     "charge.refunded",
     "charge.succeeded",
     "charge.updated",
@@ -29,6 +30,9 @@ const TYPES: &[&str] = &[
     "payment_intent.payment_failed",
     "payment_intent.requires_action",
     "payment_intent.succeeded",
+    "refund.created",
+    "refund.failed",
+    "refund.updated",
 ];
 
 /// At most this many `types[]`, as at Stripe.

@@ -25,3 +25,11 @@ pub(super) fn alphanumeric(length: usize) -> String {
         .map(char::from)
         .collect()
 }
+
+/// Random decimal digits.
+pub(super) fn digits(length: usize) -> String {
+    let mut random = rand::rng();
+    (0..length)
+        .map(|_| char::from(random.random_range(b'0'..=b'9')))
+        .collect()
+}

@@ -11,7 +11,7 @@
 //!   ├ auth, form, params        what was asked, and by whom
 //!   ├ execute, idempotency      one transaction, with its answer in it
 //!   └ operations                what is done
-//!     └ payment_intents, payment_methods, charges, events, currencies
+//!     └ payment_intents, charges, refunds, payment_methods, events, currencies
 //! webhooks    the worker that delivers events at least once
 //! schedule    the worker that does what happens by itself later
 //! control     faults, clock, ledger, journals (`/_control`)
@@ -45,6 +45,7 @@ mod operations;
 mod params;
 mod payment_intents;
 mod payment_methods;
+mod refunds;
 mod schedule;
 mod server;
 mod store;

@@ -46,6 +46,11 @@ pub(super) async fn update(
     Ok(())
 }
 
+/// The id of an object that has no type here.
+pub(super) fn id(object: &Value) -> &str {
+    object.get("id").and_then(Value::as_str).unwrap_or_default()
+}
+
 /// Sets a field of an object that has no type here.
 pub(super) fn set(object: &mut Value, field: &str, value: Value) {
     if let Some(fields) = object.as_object_mut() {

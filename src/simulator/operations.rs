@@ -6,7 +6,9 @@ use axum::http::Method;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
-use super::{call::Call, charges, error::ApiError, events, params::Params, payment_intents};
+use super::{
+    call::Call, charges, error::ApiError, events, params::Params, payment_intents, refunds,
+};
 
 /// One line of the table.
 #[derive(Debug)]
@@ -55,6 +57,12 @@ static OPERATIONS: &[Operation] = &[
     post("payment_intents.cancel", "payment_intents/{id}/cancel", One("payment_intent"), run!(payment_intents::cancel, id)),
     get("charges.list", "charges", List("charge"), run!(charges::list)),
     get("charges.retrieve", "charges/{id}", One("charge"), run!(charges::retrieve, id)),
+    get("charges.list_refunds", "charges/{id}/refunds", List("refund"), run!(refunds::list_of_charge, id)),
+    post("refunds.create", "refunds", One("refund"), run!(refunds::create)),
+    get("refunds.list", "refunds", List("refund"), run!(refunds::list)),
+    get("refunds.retrieve", "refunds/{id}", One("refund"), run!(refunds::retrieve, id)),
+    post("refunds.update", "refunds/{id}", One("refund"), run!(refunds::update, id)),
+    post("refunds.cancel", "refunds/{id}/cancel", One("refund"), run!(refunds::cancel, id)),
     get("events.list", "events", List("event"), run!(events::list)),
     get("events.retrieve", "events/{id}", One("event"), run!(events::retrieve, id)),
 ];

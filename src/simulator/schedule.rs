@@ -14,7 +14,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use super::{Shared, call::Call, error::ApiError, payment_intents};
+use super::{Shared, call::Call, error::ApiError, payment_intents, refunds};
 
 /// What can be scheduled. The words are stored: renaming a variant orphans its rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, sqlx::Type)]
@@ -24,6 +24,10 @@ pub(super) enum Effect {
     AddToBalance,
     /// A payment intent that was authorized and never captured is canceled.
     ExpireAuthorization,
+    /// A refund that seemed to have succeeded comes back.
+    FailRefund,
+    /// A pending refund reaches the customer.
+    SucceedRefund,
 }
 
 /// Nobody has to wake the worker for it to look again.
@@ -40,6 +44,8 @@ impl Effect {
         match self {
             Effect::AddToBalance => payment_intents::add_to_balance(call, id).await,
             Effect::ExpireAuthorization => payment_intents::expire(call, id).await,
+            Effect::FailRefund => refunds::fail(call, id).await,
+            Effect::SucceedRefund => refunds::succeed(call, id).await,
         }
     }
 }

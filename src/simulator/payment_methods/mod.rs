@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 
 use self::table::TEST_METHODS;
 pub(super) use self::table::{
-    AUTHENTICATION_NOT_HANDLED, AUTHENTICATION_REQUIRED, Behaviour, Card, Decline, TestMethod,
+    AUTHENTICATION_NOT_HANDLED, AUTHENTICATION_REQUIRED, Behaviour, Card, Decline, Quirk,
+    TestMethod,
 };
 use super::{call::Call, error::ApiError, ids, objects};
 
@@ -46,6 +47,11 @@ pub(super) async fn resolve(call: &mut Call<'_>, name: &str) -> Result<PaymentMe
         object,
         test,
     })
+}
+
+/// What is special about a payment method that exists.
+pub(super) async fn quirk(call: &mut Call<'_>, id: &str) -> Result<Quirk, ApiError> {
+    Ok(resolve(call, id).await?.test.quirk)
 }
 
 async fn create(call: &mut Call<'_>, test: &'static TestMethod) -> Result<PaymentMethod, ApiError> {

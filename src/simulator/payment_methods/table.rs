@@ -12,6 +12,29 @@ pub(in crate::simulator) enum Behaviour {
     },
 }
 
+/// What is special about a card besides how its payments end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::simulator) enum Quirk {
+    None,
+    /// A customer can keep it although every payment is declined.
+    IsKeptThoughDeclined,
+    /// A refund is pending for a while.
+    RefundsPend,
+    /// A refund succeeds and fails later.
+    RefundsFail,
+    /// Its owner disputes every payment.
+    Disputes(Complaint),
+}
+
+/// What the owner of a card tells their bank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::simulator) enum Complaint {
+    Fraudulent,
+    ProductNotReceived,
+    /// The bank only asks: no money moves yet.
+    Inquiry,
+}
+
 /// A refusal by the bank, in the words of the API.
 #[expect(
     clippy::struct_field_names,
@@ -31,6 +54,7 @@ pub(in crate::simulator) struct TestMethod {
     pub(in crate::simulator) alias: &'static str,
     pub(in crate::simulator) card: Card,
     pub(in crate::simulator) behaviour: Behaviour,
+    pub(in crate::simulator) quirk: Quirk,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -152,8 +176,23 @@ pub(super) const TEST_METHODS: &[TestMethod] = &[
     pays("pm_card_jcb", card("jcb", "0505", "credit")),
     pays("pm_card_unionpay", card("unionpay", "0005", "credit")),
     pays("pm_card_bypassPending", card("visa", "0077", "credit")),
-    pays("pm_card_pendingRefund", card("visa", "7726", "credit")),
-    pays("pm_card_refundFail", card("visa", "5126", "credit")),
+    odd("pm_card_pendingRefund", "7726", Quirk::RefundsPend),
+    odd("pm_card_refundFail", "5126", Quirk::RefundsFail),
+    odd(
+        "pm_card_createDispute",
+        "0259",
+        Quirk::Disputes(Complaint::Fraudulent),
+    ),
+    odd(
+        "pm_card_createDisputeProductNotReceived",
+        "2685",
+        Quirk::Disputes(Complaint::ProductNotReceived),
+    ),
+    odd(
+        "pm_card_createDisputeInquiry",
+        "1976",
+        Quirk::Disputes(Complaint::Inquiry),
+    ),
     declines("pm_card_chargeDeclined", "0002", GENERIC),
     declines("pm_card_visa_chargeDeclined", "0002", GENERIC),
     declines(
@@ -188,7 +227,10 @@ pub(super) const TEST_METHODS: &[TestMethod] = &[
         "6975",
         VELOCITY,
     ),
-    declines("pm_card_chargeCustomerFail", "0341", GENERIC),
+    TestMethod {
+        quirk: Quirk::IsKeptThoughDeclined,
+        ..declines("pm_card_chargeCustomerFail", "0341", GENERIC)
+    },
     authenticates("pm_card_authenticationRequired", "3184", AUTHENTICATES),
     authenticates(
         "pm_card_authenticationRequiredOnSetup",
@@ -235,6 +277,15 @@ const fn pays(alias: &'static str, card: Card) -> TestMethod {
         alias,
         card,
         behaviour: Behaviour::Pays,
+        quirk: Quirk::None,
+    }
+}
+
+/// Pays, and is trouble afterwards.
+const fn odd(alias: &'static str, last4: &'static str, quirk: Quirk) -> TestMethod {
+    TestMethod {
+        quirk,
+        ..pays(alias, card("visa", last4, "credit"))
     }
 }
 
@@ -243,6 +294,7 @@ const fn declines(alias: &'static str, last4: &'static str, decline: Decline) ->
         alias,
         card: card("visa", last4, "credit"),
         behaviour: Behaviour::Declines(decline),
+        quirk: Quirk::None,
     }
 }
 
@@ -255,5 +307,6 @@ const fn authenticates(
         alias,
         card: card("visa", last4, "credit"),
         behaviour,
+        quirk: Quirk::None,
     }
 }

@@ -12,6 +12,7 @@ mod lists;
 mod odd_input;
 mod payments;
 mod receiver;
+mod refunds;
 mod schedule;
 mod three_d_secure;
 mod webhook_faults;

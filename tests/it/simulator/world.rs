@@ -104,6 +104,10 @@ impl World {
         self.post_with_key("/v1/payment_intents", form, key).await
     }
 
+    pub(super) async fn refunds(&self, form: &str) -> Answer {
+        self.post("/v1/refunds", form).await
+    }
+
     pub(super) async fn call(
         &self,
         method: Method,
@@ -168,6 +172,21 @@ impl World {
 
     pub(super) fn database_url(&self) -> String {
         self.config.database_url.clone()
+    }
+
+    /// The same, but only to one object.
+    pub(super) async fn settles_object(&self, id: &str) {
+        let body = serde_json::json!({ "object": id });
+        let settled = self.control("settle", body).await["settled"].as_i64();
+        assert_eq!(settled, Some(1), "nothing awaits {id}");
+    }
+
+    /// All events, oldest first.
+    pub(super) async fn events(&self) -> Vec<Value> {
+        let list = self.get("/v1/events?limit=100").await.body;
+        let mut events = list["data"].as_array().unwrap().clone();
+        events.reverse();
+        events
     }
 
     pub(super) async fn ledger(&self) -> Value {
