@@ -68,7 +68,7 @@ async fn execute(
         params,
         key_use,
     } = admitted;
-    let mut tx = if operation.writes() {
+    let mut tx = if operation.writes {
         shared.store.begin().await?
     } else {
         shared.store.read().await?

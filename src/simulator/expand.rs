@@ -26,6 +26,8 @@ const REFERENCES: &[(&str, &str, Shape)] = &[
     ("charge", "customer", One("customer")),
     ("charge", "payment_intent", One("payment_intent")),
     ("charge", "refunds", List("refund")),
+    ("customer", "invoice_settings", One("invoice_settings")),
+    ("invoice_settings", "default_payment_method", One("payment_method")),
     ("payment_intent", "customer", One("customer")),
     ("payment_intent", "latest_charge", One("charge")),
     ("payment_intent", "payment_method", One("payment_method")),

@@ -11,7 +11,7 @@
 //!   ├ auth, form, params        what was asked, and by whom
 //!   ├ execute, idempotency      one transaction, with its answer in it
 //!   └ operations                what is done
-//!     └ payment_intents, charges, refunds, payment_methods, events, currencies
+//!     └ payment_intents, charges, refunds, customers, payment_methods, events, …
 //! webhooks    the worker that delivers events at least once
 //! schedule    the worker that does what happens by itself later
 //! control     faults, clock, ledger, journals (`/_control`)
@@ -29,6 +29,7 @@ mod charges;
 mod clock;
 mod control;
 mod currencies;
+mod customers;
 mod error;
 mod events;
 mod execute;

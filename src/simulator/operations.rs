@@ -7,7 +7,8 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 
 use super::{
-    call::Call, charges, error::ApiError, events, params::Params, payment_intents, refunds,
+    call::Call, charges, customers, error::ApiError, events, params::Params, payment_intents,
+    payment_methods, refunds,
 };
 
 /// One line of the table.
@@ -20,6 +21,8 @@ pub(super) struct Operation {
     path: &'static str,
     /// For `expand[]`.
     pub(super) answers_with: Shape,
+    /// `false`: it only reads, and any number may run at a time.
+    pub(super) writes: bool,
     run: Run,
 }
 
@@ -63,6 +66,18 @@ static OPERATIONS: &[Operation] = &[
     get("refunds.retrieve", "refunds/{id}", One("refund"), run!(refunds::retrieve, id)),
     post("refunds.update", "refunds/{id}", One("refund"), run!(refunds::update, id)),
     post("refunds.cancel", "refunds/{id}/cancel", One("refund"), run!(refunds::cancel, id)),
+    post("customers.create", "customers", One("customer"), run!(customers::create)),
+    get("customers.list", "customers", List("customer"), run!(customers::list)),
+    get("customers.retrieve", "customers/{id}", One("customer"), run!(customers::retrieve, id)),
+    post("customers.update", "customers/{id}", One("customer"), run!(customers::update, id)),
+    delete("customers.delete", "customers/{id}", One("customer"), run!(customers::delete, id)),
+    get("customers.list_payment_methods", "customers/{id}/payment_methods", List("payment_method"), run!(customers::list_payment_methods, id)),
+    post("payment_methods.create", "payment_methods", One("payment_method"), run!(payment_methods::create)),
+    get("payment_methods.list", "payment_methods", List("payment_method"), run!(payment_methods::list)),
+    get("payment_methods.retrieve", "payment_methods/{id}", One("payment_method"), run!(payment_methods::retrieve, id)).that_writes(),
+    post("payment_methods.update", "payment_methods/{id}", One("payment_method"), run!(payment_methods::update, id)),
+    post("payment_methods.attach", "payment_methods/{id}/attach", One("payment_method"), run!(payment_methods::attach, id)),
+    post("payment_methods.detach", "payment_methods/{id}/detach", One("payment_method"), run!(payment_methods::detach, id)),
     get("events.list", "events", List("event"), run!(events::list)),
     get("events.retrieve", "events/{id}", One("event"), run!(events::retrieve, id)),
 ];
@@ -72,7 +87,16 @@ const fn get(name: &'static str, path: &'static str, answers_with: Shape, run: R
 }
 
 const fn post(name: &'static str, path: &'static str, answers_with: Shape, run: Run) -> Operation {
-    line(Method::POST, name, path, answers_with, run)
+    line(Method::POST, name, path, answers_with, run).that_writes()
+}
+
+const fn delete(
+    name: &'static str,
+    path: &'static str,
+    answers_with: Shape,
+    run: Run,
+) -> Operation {
+    line(Method::DELETE, name, path, answers_with, run).that_writes()
 }
 
 const fn line(
@@ -87,6 +111,7 @@ const fn line(
         method,
         path,
         answers_with,
+        writes: false,
         run,
     }
 }
@@ -106,9 +131,9 @@ impl Operation {
         OPERATIONS.iter().map(|operation| operation.name)
     }
 
-    /// `false`: it only reads, and any number may run at a time.
-    pub(super) fn writes(&self) -> bool {
-        self.method != Method::GET
+    const fn that_writes(mut self) -> Self {
+        self.writes = true;
+        self
     }
 
     /// Runs it. `id` is what was found in the path.

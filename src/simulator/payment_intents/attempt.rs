@@ -10,7 +10,8 @@ use crate::simulator::{
     events,
     params::Params,
     payment_methods::{
-        AUTHENTICATION_NOT_HANDLED, AUTHENTICATION_REQUIRED, Behaviour, Decline, PaymentMethod,
+        self, AUTHENTICATION_NOT_HANDLED, AUTHENTICATION_REQUIRED, Behaviour, Decline,
+        PaymentMethod,
     },
     schedule::{self, Effect},
 };
@@ -102,6 +103,7 @@ pub(super) async fn succeed(
     method: &PaymentMethod,
 ) -> Result<(), ApiError> {
     let captured = intent.capture_method != "manual";
+    payment_methods::use_up(call, intent, method).await?;
     let charge = charges::succeed(call, intent, method, captured).await?;
     intent.latest_charge = Some(charge.id.clone());
     if captured {
@@ -195,22 +197,6 @@ impl PaymentIntent {
         self.automatic_payment_methods
             .as_ref()
             .is_some_and(|automatic| automatic.allow_redirects == "always")
-    }
-}
-
-impl Decline {
-    /// The answer to the request that met this refusal.
-    fn error(&self, method: &PaymentMethod) -> ApiError {
-        let mut error = ApiError::card(self.message)
-            .code(self.code)
-            .with("decline_code", json!(self.decline_code));
-        if let Some(param) = self.param {
-            error = error.param(param);
-        }
-        if let Some(advice) = self.advice_code {
-            error = error.with("advice_code", json!(advice));
-        }
-        error.with("payment_method", method.object.clone())
     }
 }
 

@@ -36,6 +36,9 @@ pub(in crate::simulator) async fn confirm(
             return Err(intent.unexpected_state(message)?);
         }
     }
+    if let Some(method) = &method {
+        payment_methods::check_usable(method, intent.customer.as_deref())?;
+    }
     intent.receipt_email = receipt_email.or(intent.receipt_email);
     attempt(call, &mut intent, method, &confirmation).await?;
     Ok(intent.show()?)

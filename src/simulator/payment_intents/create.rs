@@ -51,13 +51,15 @@ pub(in crate::simulator) async fn create(
 ) -> Result<Value, ApiError> {
     let new = New::parse(params)?;
     if let Some(customer) = &new.customer {
-        let known = objects::find(call.tx, "customer", customer).await?;
-        known.ok_or_else(|| ApiError::missing("customer", customer, "customer"))?;
+        objects::in_param(call.tx, "customer", customer, "customer").await?;
     }
     let method = match &new.payment_method {
         Some(name) => Some(payment_methods::resolve(call, name).await?),
         None => None,
     };
+    if let Some(method) = &method {
+        payment_methods::check_usable(method, new.customer.as_deref())?;
+    }
     let mut intent = new.intent(call.now, method.as_ref().map(|method| method.id.as_str()))?;
     let shown = intent.show()?;
     objects::insert(call.tx, &shown).await?;

@@ -60,6 +60,7 @@ pub(super) struct PaymentIntent {
     pub(super) next_action: Option<Value>,
     pub(super) payment_method: Option<String>,
     pub(super) receipt_email: Option<String>,
+    pub(super) setup_future_usage: Option<String>,
     pub(super) shipping: Option<Value>,
     pub(super) status: Status,
     #[serde(flatten)]

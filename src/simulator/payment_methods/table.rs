@@ -1,5 +1,10 @@
 //! The test cards: what each is called, and what becomes of a payment with it.
 
+use super::declines::{
+    Decline, EXPIRED, FRAUDULENT, GENERIC, INCORRECT_CVC, INSUFFICIENT_FUNDS, LOST,
+    PROCESSING_ERROR, STOLEN, VELOCITY,
+};
+
 /// What the issuing bank will say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::simulator) enum Behaviour {
@@ -35,20 +40,6 @@ pub(in crate::simulator) enum Complaint {
     Inquiry,
 }
 
-/// A refusal by the bank, in the words of the API.
-#[expect(
-    clippy::struct_field_names,
-    reason = "`decline_code` is the API's word for it"
-)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::simulator) struct Decline {
-    pub(in crate::simulator) code: &'static str,
-    pub(in crate::simulator) decline_code: &'static str,
-    pub(in crate::simulator) message: &'static str,
-    pub(in crate::simulator) param: Option<&'static str>,
-    pub(in crate::simulator) advice_code: Option<&'static str>,
-}
-
 #[derive(Debug)]
 pub(in crate::simulator) struct TestMethod {
     pub(in crate::simulator) alias: &'static str,
@@ -70,85 +61,6 @@ impl Card {
         format!("boring{}{}", self.brand, self.last4)
     }
 }
-
-const DECLINED: &str = "Your card was declined.";
-
-/// The refusal most rows start from.
-const GENERIC: Decline = Decline {
-    code: "card_declined",
-    decline_code: "generic_decline",
-    message: DECLINED,
-    param: None,
-    advice_code: Some("try_again_later"),
-};
-
-const INSUFFICIENT_FUNDS: Decline = Decline {
-    decline_code: "insufficient_funds",
-    message: "Your card has insufficient funds.",
-    ..GENERIC
-};
-
-// A thief is not told that the card is known to be stolen.
-const LOST: Decline = Decline {
-    decline_code: "lost_card",
-    advice_code: Some("do_not_try_again"),
-    ..GENERIC
-};
-const STOLEN: Decline = Decline {
-    decline_code: "stolen_card",
-    ..LOST
-};
-
-const EXPIRED: Decline = Decline {
-    code: "expired_card",
-    decline_code: "expired_card",
-    message: "Your card has expired.",
-    param: Some("exp_month"),
-    advice_code: Some("confirm_card_data"),
-};
-
-const INCORRECT_CVC: Decline = Decline {
-    code: "incorrect_cvc",
-    decline_code: "incorrect_cvc",
-    message: "Your card's security code is incorrect.",
-    param: Some("cvc"),
-    advice_code: Some("confirm_card_data"),
-};
-
-const PROCESSING_ERROR: Decline = Decline {
-    code: "processing_error",
-    decline_code: "processing_error",
-    message: "There was an error while your card was processed. Try again shortly.",
-    ..GENERIC
-};
-
-const FRAUDULENT: Decline = Decline {
-    decline_code: "fraudulent",
-    advice_code: None,
-    ..GENERIC
-};
-
-const VELOCITY: Decline = Decline {
-    decline_code: "card_velocity_exceeded",
-    message: "Your card was declined: it was used too often, or for more than its limit.",
-    advice_code: None,
-    ..GENERIC
-};
-
-/// The bank wants the customer, and the customer is not there.
-pub(in crate::simulator) const AUTHENTICATION_REQUIRED: Decline = Decline {
-    code: "authentication_required",
-    decline_code: "authentication_required",
-    message: "Your card was declined: this payment needs your authentication.",
-    param: None,
-    advice_code: None,
-};
-
-/// The caller asked not to be bothered with authentication (`error_on_requires_action`).
-pub(in crate::simulator) const AUTHENTICATION_NOT_HANDLED: Decline = Decline {
-    decline_code: "authentication_not_handled",
-    ..AUTHENTICATION_REQUIRED
-};
 
 const AUTHENTICATES: Behaviour = Behaviour::Authenticates {
     then: None,

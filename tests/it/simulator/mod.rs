@@ -6,10 +6,12 @@
 )]
 
 mod access;
+mod customers;
 mod faults;
 mod idempotency;
 mod lists;
 mod odd_input;
+mod payment_methods;
 mod payments;
 mod receiver;
 mod refunds;
