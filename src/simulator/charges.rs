@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::{
+    balance_transactions::{self, Kind, Movement, processing_fee},
     call::Call,
     error::ApiError,
     events, ids,
@@ -29,6 +30,7 @@ pub(super) struct Charge {
     pub(super) currency: String,
     pub(super) customer: Option<String>,
     pub(super) disputed: bool,
+    description: Option<String>,
     failure_code: Option<String>,
     failure_message: Option<String>,
     outcome: Value,
@@ -95,7 +97,7 @@ pub(super) async fn succeed(
     });
     // With asynchronous capture the money is counted a moment later: see `add_to_balance`.
     if captured && intent.capture_method == "automatic" {
-        charge.balance_transaction = Some(ids::object_id("txn"));
+        charge.balance_transaction = Some(charge.enter_balance(call).await?);
     }
     charge.insert(call, "charge.succeeded").await?;
     Ok(charge)
@@ -132,7 +134,7 @@ pub(super) async fn add_to_balance(call: &mut Call<'_>, id: &str) -> Result<(), 
     let Some(mut charge) = find(call, id).await? else {
         return Ok(());
     };
-    charge.balance_transaction = Some(ids::object_id("txn"));
+    charge.balance_transaction = Some(charge.enter_balance(call).await?);
     let shown = charge.save(call).await?;
     let before = json!({ "balance_transaction": null });
     events::record_update(call, "charge.updated", &shown, before).await
@@ -195,6 +197,20 @@ impl Charge {
     /// What can still be refunded: no more than was captured.
     pub(super) fn left(&self) -> i64 {
         self.amount_captured - self.amount_refunded
+    }
+
+    /// Returns the id of the balance transaction.
+    async fn enter_balance(&self, call: &mut Call<'_>) -> Result<String, ApiError> {
+        let movement = Movement {
+            kind: Kind::Charge,
+            source: &self.id,
+            amount: self.amount_captured,
+            fee: processing_fee(self.amount_captured),
+            currency: &self.currency,
+            description: self.description.as_deref(),
+            available_at_once: false,
+        };
+        balance_transactions::record(call, movement).await
     }
 
     async fn insert(&self, call: &mut Call<'_>, event: &'static str) -> Result<(), ApiError> {

@@ -22,6 +22,7 @@ const MAX_DEPTH: usize = 4;
 /// can be. Of a list it shows those that name the object in a field called as its kind.
 #[rustfmt::skip]
 const REFERENCES: &[(&str, &str, Shape)] = &[
+    ("balance_transaction", "source", One("charge")),
     ("charge", "balance_transaction", One("balance_transaction")),
     ("charge", "customer", One("customer")),
     ("charge", "payment_intent", One("payment_intent")),

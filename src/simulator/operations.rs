@@ -7,8 +7,8 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 
 use super::{
-    call::Call, charges, customers, error::ApiError, events, params::Params, payment_intents,
-    payment_methods, refunds,
+    balance_transactions, call::Call, charges, customers, error::ApiError, events, params::Params,
+    payment_intents, payment_methods, refunds,
 };
 
 /// One line of the table.
@@ -78,6 +78,8 @@ static OPERATIONS: &[Operation] = &[
     post("payment_methods.update", "payment_methods/{id}", One("payment_method"), run!(payment_methods::update, id)),
     post("payment_methods.attach", "payment_methods/{id}/attach", One("payment_method"), run!(payment_methods::attach, id)),
     post("payment_methods.detach", "payment_methods/{id}/detach", One("payment_method"), run!(payment_methods::detach, id)),
+    get("balance_transactions.list", "balance_transactions", List("balance_transaction"), run!(balance_transactions::list)),
+    get("balance_transactions.retrieve", "balance_transactions/{id}", One("balance_transaction"), run!(balance_transactions::retrieve, id)),
     get("events.list", "events", List("event"), run!(events::list)),
     get("events.retrieve", "events/{id}", One("event"), run!(events::retrieve, id)),
 ];

@@ -14,7 +14,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use super::{Shared, call::Call, error::ApiError, payment_intents, refunds};
+use super::{Shared, balance_transactions, call::Call, error::ApiError, payment_intents, refunds};
 
 /// What can be scheduled. The words are stored: renaming a variant orphans its rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, sqlx::Type)]
@@ -28,6 +28,8 @@ pub(super) enum Effect {
     FailRefund,
     /// A pending refund reaches the customer.
     SucceedRefund,
+    /// The money of a balance transaction has arrived.
+    MakeAvailable,
 }
 
 /// Nobody has to wake the worker for it to look again.
@@ -46,6 +48,7 @@ impl Effect {
             Effect::ExpireAuthorization => payment_intents::expire(call, id).await,
             Effect::FailRefund => refunds::fail(call, id).await,
             Effect::SucceedRefund => refunds::succeed(call, id).await,
+            Effect::MakeAvailable => balance_transactions::make_available(call, id).await,
         }
     }
 }
