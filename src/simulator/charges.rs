@@ -15,7 +15,7 @@ use super::{
     objects,
     params::Params,
     payment_intents::PaymentIntent,
-    payment_methods::{self, Card, Decline, PaymentMethod},
+    payment_methods::{self, Card, Decline, PaymentMethod, Quirk},
 };
 
 /// The part of a charge that changes. Everything else the API shows is in `rest`, carried along unread.
@@ -201,6 +201,7 @@ impl Charge {
 
     /// Returns the id of the balance transaction.
     async fn enter_balance(&self, call: &mut Call<'_>) -> Result<String, ApiError> {
+        let quirk = payment_methods::quirk(call, &self.payment_method).await?;
         let movement = Movement {
             kind: Kind::Charge,
             source: &self.id,
@@ -208,7 +209,7 @@ impl Charge {
             fee: processing_fee(self.amount_captured),
             currency: &self.currency,
             description: self.description.as_deref(),
-            available_at_once: false,
+            available_at_once: quirk == Quirk::BypassesPending,
         };
         balance_transactions::record(call, movement).await
     }

@@ -23,6 +23,7 @@ mod addresses;
 mod answer;
 mod api;
 mod auth;
+mod balance;
 mod balance_transactions;
 mod call;
 mod changes;

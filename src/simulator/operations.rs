@@ -7,8 +7,8 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 
 use super::{
-    balance_transactions, call::Call, charges, customers, error::ApiError, events, params::Params,
-    payment_intents, payment_methods, refunds,
+    balance, balance_transactions, call::Call, charges, customers, error::ApiError, events,
+    params::Params, payment_intents, payment_methods, refunds,
 };
 
 /// One line of the table.
@@ -78,6 +78,7 @@ static OPERATIONS: &[Operation] = &[
     post("payment_methods.update", "payment_methods/{id}", One("payment_method"), run!(payment_methods::update, id)),
     post("payment_methods.attach", "payment_methods/{id}/attach", One("payment_method"), run!(payment_methods::attach, id)),
     post("payment_methods.detach", "payment_methods/{id}/detach", One("payment_method"), run!(payment_methods::detach, id)),
+    get("balance.retrieve", "balance", One("balance"), run!(balance::retrieve)),
     get("balance_transactions.list", "balance_transactions", List("balance_transaction"), run!(balance_transactions::list)),
     get("balance_transactions.retrieve", "balance_transactions/{id}", One("balance_transaction"), run!(balance_transactions::retrieve, id)),
     get("events.list", "events", List("event"), run!(events::list)),

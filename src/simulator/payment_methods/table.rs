@@ -23,6 +23,8 @@ pub(in crate::simulator) enum Quirk {
     None,
     /// A customer can keep it although every payment is declined.
     IsKeptThoughDeclined,
+    /// Its money is available at once.
+    BypassesPending,
     /// A refund is pending for a while.
     RefundsPend,
     /// A refund succeeds and fails later.
@@ -87,7 +89,7 @@ pub(super) const TEST_METHODS: &[TestMethod] = &[
     pays("pm_card_diners", card("diners", "5904", "credit")),
     pays("pm_card_jcb", card("jcb", "0505", "credit")),
     pays("pm_card_unionpay", card("unionpay", "0005", "credit")),
-    pays("pm_card_bypassPending", card("visa", "0077", "credit")),
+    odd("pm_card_bypassPending", "0077", Quirk::BypassesPending),
     odd("pm_card_pendingRefund", "7726", Quirk::RefundsPend),
     odd("pm_card_refundFail", "5126", Quirk::RefundsFail),
     odd(
@@ -193,7 +195,7 @@ const fn pays(alias: &'static str, card: Card) -> TestMethod {
     }
 }
 
-/// Pays, and is trouble afterwards.
+/// Pays, and is odd afterwards.
 const fn odd(alias: &'static str, last4: &'static str, quirk: Quirk) -> TestMethod {
     TestMethod {
         quirk,

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Refund, Status, save};
 use crate::simulator::{
+    balance_transactions::Kind,
     call::Call,
     charges,
     error::ApiError,
@@ -54,7 +55,8 @@ pub(in crate::simulator) async fn fail(call: &mut Call<'_>, id: &str) -> Result<
     };
     refund.status = Status::Failed;
     refund.failure_reason = Some("expired_or_canceled_card".to_owned());
-    refund.failure_balance_transaction = Some(ids::object_id("txn"));
+    let came_again = refund.move_money(call, Kind::RefundFailure, refund.amount);
+    refund.failure_balance_transaction = Some(came_again.await?);
     let after = serde_json::to_value(&refund)?;
     let charge = charges::named(call, &refund.charge).await?;
     charges::take_again(call, charge, refund.amount).await?;

@@ -8,6 +8,7 @@ use super::{
     save,
 };
 use crate::simulator::{
+    balance_transactions::Kind,
     call::Call,
     charges::{self, Charge},
     error::ApiError,
@@ -41,7 +42,8 @@ pub(in crate::simulator) async fn create(
     let charge = new.of.find(call).await?;
     let amount = amount_to_refund(&charge, new.amount)?;
     let bank = payment_methods::quirk(call, &charge.payment_method).await?;
-    let refund = new.refund(call, &charge, amount, bank)?;
+    let mut refund = new.refund(call, &charge, amount, bank)?;
+    refund.balance_transaction = Some(refund.move_money(call, Kind::Refund, -amount).await?);
     let created = serde_json::to_value(&refund)?;
     objects::insert(call.tx, &created).await?;
     events::record(call, "refund.created", &created).await?;
@@ -125,7 +127,7 @@ impl New {
             "id": ids::object_id("re"),
             "object": "refund",
             "amount": amount,
-            "balance_transaction": ids::object_id("txn"),
+            "balance_transaction": null,
             "charge": charge.id,
             "created": call.now,
             "currency": charge.currency,

@@ -23,6 +23,7 @@ pub(super) use self::{
     create::create,
 };
 use super::{
+    balance_transactions::{self, Kind, Movement},
     call::Call,
     changes::Changes,
     error::ApiError,
@@ -38,7 +39,9 @@ use super::{
 struct Refund {
     id: String,
     amount: i64,
+    balance_transaction: Option<String>,
     charge: String,
+    currency: String,
     destination_details: Value,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     failure_balance_transaction: Option<String>,
@@ -130,6 +133,28 @@ async fn save(call: &mut Call<'_>, before: &Value, after: &Value) -> Result<(), 
         events::record_change(call, kind, before, after).await?;
     }
     Ok(())
+}
+
+impl Refund {
+    /// Money leaves the balance, or comes again: at once, also while the refund is pending. Returns the id of the
+    /// balance transaction.
+    async fn move_money(
+        &self,
+        call: &mut Call<'_>,
+        kind: Kind,
+        amount: i64,
+    ) -> Result<String, ApiError> {
+        let movement = Movement {
+            kind,
+            source: &self.id,
+            amount,
+            fee: 0,
+            currency: &self.currency,
+            description: None,
+            available_at_once: true,
+        };
+        balance_transactions::record(call, movement).await
+    }
 }
 
 impl Status {

@@ -6,6 +6,7 @@
 )]
 
 mod access;
+mod balance;
 mod balance_transactions;
 mod customers;
 mod faults;
