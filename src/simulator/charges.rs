@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use super::{
     balance_transactions::{self, Kind, Movement, processing_fee},
     call::Call,
+    disputes,
     error::ApiError,
     events, ids,
     lists::{Filter, Page},
@@ -100,6 +101,9 @@ pub(super) async fn succeed(
         charge.balance_transaction = Some(charge.enter_balance(call).await?);
     }
     charge.insert(call, "charge.succeeded").await?;
+    if captured {
+        disputes::expect(call, &charge, method.test.quirk).await?;
+    }
     Ok(charge)
 }
 
@@ -168,6 +172,12 @@ pub(super) async fn named(call: &mut Call<'_>, id: &str) -> Result<Charge, ApiEr
     Ok(serde_json::from_value(charge)?)
 }
 
+/// Its customer's bank wants the money back, or asks what it was for.
+pub(super) async fn mark_disputed(call: &mut Call<'_>, mut charge: Charge) -> Result<(), ApiError> {
+    charge.disputed = true;
+    charge.save(call).await.map(drop)
+}
+
 /// A part of the money, or all of it, is refunded.
 pub(super) async fn give_back(
     call: &mut Call<'_>,
@@ -178,7 +188,11 @@ pub(super) async fn give_back(
     charge.amount_refunded += amount;
     charge.refunded = charge.left() == 0;
     let after = charge.save(call).await?;
-    events::record_change(call, "charge.refunded", &before, &after).await
+    events::record_change(call, "charge.refunded", &before, &after).await?;
+    if charge.disputed && charge.refunded {
+        disputes::close_inquiry(call, &charge.id).await?;
+    }
+    Ok(())
 }
 
 /// A refund failed: the money is here again.
@@ -197,6 +211,11 @@ impl Charge {
     /// What can still be refunded: no more than was captured.
     pub(super) fn left(&self) -> i64 {
         self.amount_captured - self.amount_refunded
+    }
+
+    pub(super) fn card_brand(&self) -> Option<&str> {
+        let details = self.rest.get("payment_method_details")?;
+        details.pointer("/card/brand")?.as_str()
     }
 
     /// Returns the id of the balance transaction.

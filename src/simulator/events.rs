@@ -18,6 +18,11 @@ use super::{
 
 /// Every type of event the simulator makes.
 const TYPES: &[&str] = &[
+    "charge.dispute.closed",
+    "charge.dispute.created",
+    "charge.dispute.funds_reinstated",
+    "charge.dispute.funds_withdrawn",
+    "charge.dispute.updated",
     "charge.expired",
     "charge.failed",
     "charge.refund.updated",

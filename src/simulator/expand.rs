@@ -28,6 +28,8 @@ const REFERENCES: &[(&str, &str, Shape)] = &[
     ("charge", "payment_intent", One("payment_intent")),
     ("charge", "refunds", List("refund")),
     ("customer", "invoice_settings", One("invoice_settings")),
+    ("dispute", "charge", One("charge")),
+    ("dispute", "payment_intent", One("payment_intent")),
     ("invoice_settings", "default_payment_method", One("payment_method")),
     ("payment_intent", "customer", One("customer")),
     ("payment_intent", "latest_charge", One("charge")),

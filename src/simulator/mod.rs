@@ -11,7 +11,7 @@
 //!   ├ auth, form, params        what was asked, and by whom
 //!   ├ execute, idempotency      one transaction, with its answer in it
 //!   └ operations                what is done
-//!     └ payment_intents, charges, refunds, customers, payment_methods, events, …
+//!     └ payment_intents, charges, refunds, disputes, customers, payment_methods, events, …
 //! webhooks    the worker that delivers events at least once
 //! schedule    the worker that does what happens by itself later
 //! control     faults, clock, ledger, journals (`/_control`)
@@ -32,6 +32,7 @@ mod clock;
 mod control;
 mod currencies;
 mod customers;
+mod disputes;
 mod error;
 mod events;
 mod execute;

@@ -7,8 +7,8 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 
 use super::{
-    balance, balance_transactions, call::Call, charges, customers, error::ApiError, events,
-    params::Params, payment_intents, payment_methods, refunds,
+    balance, balance_transactions, call::Call, charges, customers, disputes, error::ApiError,
+    events, params::Params, payment_intents, payment_methods, refunds,
 };
 
 /// One line of the table.
@@ -66,6 +66,10 @@ static OPERATIONS: &[Operation] = &[
     get("refunds.retrieve", "refunds/{id}", One("refund"), run!(refunds::retrieve, id)),
     post("refunds.update", "refunds/{id}", One("refund"), run!(refunds::update, id)),
     post("refunds.cancel", "refunds/{id}/cancel", One("refund"), run!(refunds::cancel, id)),
+    get("disputes.list", "disputes", List("dispute"), run!(disputes::list)),
+    get("disputes.retrieve", "disputes/{id}", One("dispute"), run!(disputes::retrieve, id)),
+    post("disputes.update", "disputes/{id}", One("dispute"), run!(disputes::update, id)),
+    post("disputes.close", "disputes/{id}/close", One("dispute"), run!(disputes::close, id)),
     post("customers.create", "customers", One("customer"), run!(customers::create)),
     get("customers.list", "customers", List("customer"), run!(customers::list)),
     get("customers.retrieve", "customers/{id}", One("customer"), run!(customers::retrieve, id)),

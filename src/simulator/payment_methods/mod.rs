@@ -25,7 +25,7 @@ pub(super) use self::{
     attach::{attach, attach_to, check_can_attach, detach},
     create::{EXP_MONTH, EXP_YEAR, create, fresh},
     declines::{AUTHENTICATION_NOT_HANDLED, AUTHENTICATION_REQUIRED, Decline},
-    table::{Behaviour, Card, Quirk, TestMethod},
+    table::{Behaviour, Card, Complaint, Quirk, TestMethod},
     usage::{check_usable, use_up},
 };
 use super::{

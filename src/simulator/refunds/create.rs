@@ -11,6 +11,7 @@ use crate::simulator::{
     balance_transactions::Kind,
     call::Call,
     charges::{self, Charge},
+    disputes,
     error::ApiError,
     events, ids, objects,
     params::{Params, invalid_integer},
@@ -40,6 +41,7 @@ pub(in crate::simulator) async fn create(
 ) -> Result<Value, ApiError> {
     let new = New::parse(params)?;
     let charge = new.of.find(call).await?;
+    disputes::check_refundable(call, &charge).await?;
     let amount = amount_to_refund(&charge, new.amount)?;
     let bank = payment_methods::quirk(call, &charge.payment_method).await?;
     let mut refund = new.refund(call, &charge, amount, bank)?;
@@ -60,14 +62,6 @@ pub(in crate::simulator) async fn create(
 /// What was asked for, or all that is left; or why nothing can be refunded.
 fn amount_to_refund(charge: &Charge, wanted: Option<i64>) -> Result<i64, ApiError> {
     let (id, left) = (&charge.id, charge.left());
-    if charge.disputed {
-        let message = format!(
-            "The charge {id} is disputed. Its customer's bank decides about the money, so it cannot be refunded."
-        );
-        return Err(ApiError::invalid(message)
-            .code("charge_disputed")
-            .executed());
-    }
     if left == 0 {
         let message = format!("The charge {id} has already been refunded.");
         return Err(ApiError::invalid(message)

@@ -9,6 +9,7 @@ mod access;
 mod balance;
 mod balance_transactions;
 mod customers;
+mod disputes;
 mod faults;
 mod idempotency;
 mod lists;

@@ -188,8 +188,7 @@ impl World {
     /// The same, but only to one object.
     pub(super) async fn settles_object(&self, id: &str) {
         let body = serde_json::json!({ "object": id });
-        let settled = self.control("settle", body).await["settled"].as_i64();
-        assert_eq!(settled, Some(1), "nothing awaits {id}");
+        self.control("settle", body).await;
     }
 
     /// All events, oldest first.
