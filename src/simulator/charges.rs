@@ -20,6 +20,7 @@ use super::{
 };
 
 /// The part of a charge that changes. Everything else the API shows is in `rest`, carried along unread.
+#[expect(clippy::struct_excessive_bools, reason = "they are the API's")]
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Charge {
     pub(super) id: String,

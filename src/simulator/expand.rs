@@ -56,7 +56,7 @@ pub(super) fn parse(params: &mut Params, shape: Shape) -> Result<Vec<String>, Ap
 fn can_expand(path: &str, shape: Shape) -> bool {
     let end = path
         .split('.')
-        .try_fold(shape, |shape, field| follow(shape, field));
+        .try_fold(shape, follow);
     path.split('.').count() <= MAX_DEPTH && path != "data" && end.is_some()
 }
 

@@ -150,19 +150,18 @@ impl Of {
             Of::PaymentIntent(id) => {
                 let intent = payment_intents::named(call, id).await?;
                 let has_paid = matches!(intent.status, Status::Succeeded | Status::RequiresCapture);
-                match intent.latest_charge.filter(|_| has_paid) {
-                    Some(charge) => charges::named(call, &charge).await?,
-                    None => {
-                        let message =
-                            format!("The payment intent {id} has no successful charge to refund.");
-                        return Err(ApiError::invalid(message).executed());
-                    }
-                }
+                let charge = intent.latest_charge.filter(|_| has_paid);
+                charges::named(call, &charge.ok_or_else(|| never_charged(id))?).await?
             }
         };
         check_it_took_money(&charge)?;
         Ok(charge)
     }
+}
+
+fn never_charged(intent: &str) -> ApiError {
+    let message = format!("The payment intent {intent} has no successful charge to refund.");
+    ApiError::invalid(message).executed()
 }
 
 fn check_it_took_money(charge: &Charge) -> Result<(), ApiError> {
