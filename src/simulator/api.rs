@@ -189,7 +189,7 @@ async fn read_form(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, ApiError>
     Ok(body.to_vec())
 }
 
-/// `2026-07-29.dahlia`, or a date alone, as it was before there were names. Any will do.
+/// `2026-10-28.endive`, or a date alone, as it was before there were names. Any will do.
 fn check_version(headers: &HeaderMap) -> Result<(), ApiError> {
     let Some(version) = text_header(headers, "stripe-version")? else {
         return Ok(());

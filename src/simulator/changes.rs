@@ -20,12 +20,14 @@ pub(super) struct Changes {
 }
 
 impl Changes {
-    /// Takes `metadata`.
-    pub(super) fn with_metadata(params: &mut Params) -> Result<Self, ApiError> {
-        Ok(Self {
+    /// Takes `metadata`, and the plain texts of these names.
+    pub(super) fn parse(params: &mut Params, names: &[&str]) -> Result<Self, ApiError> {
+        let mut changes = Self {
             metadata: params.metadata_change()?,
             ..Self::default()
-        })
+        };
+        changes.texts(params, names)?;
+        Ok(changes)
     }
 
     /// Takes plain texts that are fields of the same names.

@@ -16,7 +16,7 @@ use super::{
     objects,
     params::Params,
     payment_intents::PaymentIntent,
-    payment_methods::{self, Card, Decline, PaymentMethod, Quirk},
+    payment_methods::{self, Decline, Failure, PaymentMethod, TestMethod},
 };
 
 /// The part of a charge that changes. Everything else the API shows is in `rest`, carried along unread.
@@ -80,28 +80,19 @@ pub(super) async fn succeed(
     method: &PaymentMethod,
     captured: bool,
 ) -> Result<Charge, ApiError> {
-    let mut charge = Charge::pending(call, intent, method)?;
+    let mut charge = Charge::pending(call, intent, method, None)?;
     charge.status = Status::Succeeded;
     charge.paid = true;
     charge.captured = captured;
     charge.amount_captured = if captured { intent.amount } else { 0 };
-    charge.receipt_url = Some(format!("https://pay.stripe.com/receipts/{}", intent.id));
-    charge.outcome = json!({
-        "advice_code": null,
-        "network_advice_code": null,
-        "network_decline_code": null,
-        "network_status": "approved_by_network",
-        "reason": null,
-        "risk_level": "normal",
-        "risk_score": 20,
-        "seller_message": "Payment complete.",
-        "type": "authorized"
-    });
+    charge.receipt_url = Some(receipt_url(&charge.id));
+    charge.outcome = approval();
     // With asynchronous capture the money is counted a moment later: see `add_to_balance`.
     if captured && intent.capture_method == "automatic" {
         charge.balance_transaction = Some(charge.enter_balance(call).await?);
     }
-    charge.insert(call, "charge.succeeded").await?;
+    charge.insert(call).await?;
+    charge.announce(call, "charge.succeeded").await?;
     if captured {
         disputes::expect(call, &charge, method.test.quirk).await?;
     }
@@ -115,23 +106,65 @@ pub(super) async fn fail(
     method: &PaymentMethod,
     decline: &Decline,
 ) -> Result<Charge, ApiError> {
-    let mut charge = Charge::pending(call, intent, method)?;
+    let mut charge = Charge::pending(call, intent, method, None)?;
     charge.status = Status::Failed;
     charge.failure_code = Some(decline.code.to_owned());
     charge.failure_message = Some(decline.message.to_owned());
-    charge.outcome = json!({
-        "advice_code": decline.advice_code,
-        "network_advice_code": null,
-        "network_decline_code": null,
-        "network_status": "declined_by_network",
-        "reason": decline.decline_code,
-        "risk_level": "normal",
-        "risk_score": 20,
-        "seller_message": "The bank gave no reason for this decline.",
-        "type": "issuer_declined"
-    });
-    charge.insert(call, "charge.failed").await?;
+    charge.outcome = refusal(decline.decline_code, decline.advice_code);
+    charge.insert(call).await?;
+    charge.announce(call, "charge.failed").await?;
     Ok(charge)
+}
+
+/// A bank debit begins; nobody knows yet how it ends. The caller announces it.
+pub(super) async fn begin(
+    call: &mut Call<'_>,
+    intent: &PaymentIntent,
+    method: &PaymentMethod,
+    mandate: &str,
+) -> Result<Charge, ApiError> {
+    let mut charge = Charge::pending(call, intent, method, Some(mandate))?;
+    charge.captured = true;
+    charge.insert(call).await?;
+    Ok(charge)
+}
+
+/// The money of a debit arrives.
+pub(super) async fn arrive(call: &mut Call<'_>, id: &str) -> Result<(), ApiError> {
+    let Some(mut charge) = find(call, id).await? else {
+        return Ok(());
+    };
+    charge.status = Status::Succeeded;
+    charge.paid = true;
+    charge.amount_captured = charge.amount;
+    charge.receipt_url = Some(receipt_url(id));
+    charge.outcome = approval();
+    charge.balance_transaction = Some(charge.enter_balance(call).await?);
+    charge.save(call).await?;
+    charge.announce(call, "charge.succeeded").await
+}
+
+/// The bank refuses a debit.
+pub(super) async fn bounce(
+    call: &mut Call<'_>,
+    id: &str,
+    failure: Failure,
+) -> Result<(), ApiError> {
+    let Some(mut charge) = find(call, id).await? else {
+        return Ok(());
+    };
+    charge.failure_code = Some(failure.charge_code.to_owned());
+    charge.failure_message = Some(failure.message.to_owned());
+    charge.outcome = refusal("generic_decline", None);
+    charge.give_up(call).await
+}
+
+/// A debit is taken back before the bank has decided.
+pub(super) async fn recall(call: &mut Call<'_>, id: &str) -> Result<(), ApiError> {
+    match find(call, id).await? {
+        Some(mut charge) => charge.give_up(call).await,
+        None => Ok(()),
+    }
 }
 
 /// Asynchronous capture comes to its end: the balance transaction appears and `charge.updated` tells of it.
@@ -143,6 +176,20 @@ pub(super) async fn add_to_balance(call: &mut Call<'_>, id: &str) -> Result<(), 
     let shown = charge.save(call).await?;
     let before = json!({ "balance_transaction": null });
     events::record_update(call, "charge.updated", &shown, before).await
+}
+
+/// Money that was authorized is taken; what is left of it is released.
+pub(super) async fn capture(call: &mut Call<'_>, id: &str, amount: i64) -> Result<(), ApiError> {
+    let Some(mut charge) = find(call, id).await? else {
+        return Ok(());
+    };
+    charge.captured = true;
+    charge.amount_captured = amount;
+    charge.balance_transaction = Some(charge.enter_balance(call).await?);
+    let shown = charge.save(call).await?;
+    events::record(call, "charge.captured", &shown).await?;
+    let quirk = payment_methods::quirk(call, &charge.payment_method).await?;
+    disputes::expect(call, &charge, quirk).await
 }
 
 /// An authorization is given back. The money was never taken, yet the API shows the charge as refunded.
@@ -208,6 +255,38 @@ pub(super) async fn take_again(
     Ok(())
 }
 
+fn receipt_url(id: &str) -> String {
+    format!("https://pay.stripe.com/receipts/{id}")
+}
+
+fn approval() -> Value {
+    json!({
+        "advice_code": null,
+        "network_advice_code": null,
+        "network_decline_code": null,
+        "network_status": "approved_by_network",
+        "reason": null,
+        "risk_level": "normal",
+        "risk_score": 20,
+        "seller_message": "Payment complete.",
+        "type": "authorized"
+    })
+}
+
+fn refusal(reason: &str, advice_code: Option<&str>) -> Value {
+    json!({
+        "advice_code": advice_code,
+        "network_advice_code": null,
+        "network_decline_code": null,
+        "network_status": "declined_by_network",
+        "reason": reason,
+        "risk_level": "normal",
+        "risk_score": 20,
+        "seller_message": "The bank gave no reason for this decline.",
+        "type": "issuer_declined"
+    })
+}
+
 impl Charge {
     /// What can still be refunded: no more than was captured.
     pub(super) fn left(&self) -> i64 {
@@ -221,23 +300,31 @@ impl Charge {
 
     /// Returns the id of the balance transaction.
     async fn enter_balance(&self, call: &mut Call<'_>) -> Result<String, ApiError> {
-        let quirk = payment_methods::quirk(call, &self.payment_method).await?;
+        let test = payment_methods::test_behind(call, &self.payment_method).await?;
+        let is_card = self.id.starts_with("ch_");
         let movement = Movement {
-            kind: Kind::Charge,
+            kind: if is_card { Kind::Charge } else { Kind::Payment },
             source: &self.id,
             amount: self.amount_captured,
             fee: processing_fee(self.amount_captured),
             currency: &self.currency,
             description: self.description.as_deref(),
-            available_at_once: quirk == Quirk::BypassesPending,
+            available_at_once: test.is_some_and(TestMethod::is_available_at_once),
         };
         balance_transactions::record(call, movement).await
     }
 
-    async fn insert(&self, call: &mut Call<'_>, event: &'static str) -> Result<(), ApiError> {
-        let shown = serde_json::to_value(self)?;
-        objects::insert(call.tx, &shown).await?;
-        events::record(call, event, &shown).await
+    async fn insert(&self, call: &mut Call<'_>) -> Result<(), ApiError> {
+        objects::insert(call.tx, self).await
+    }
+
+    /// Writes an event about it.
+    pub(super) async fn announce(
+        &self,
+        call: &mut Call<'_>,
+        event: &'static str,
+    ) -> Result<(), ApiError> {
+        events::record(call, event, &serde_json::to_value(self)?).await
     }
 
     async fn save(&self, call: &mut Call<'_>) -> Result<Value, ApiError> {
@@ -246,14 +333,33 @@ impl Charge {
         Ok(shown)
     }
 
+    async fn give_up(&mut self, call: &mut Call<'_>) -> Result<(), ApiError> {
+        self.status = Status::Failed;
+        self.captured = false;
+        self.save(call).await?;
+        self.announce(call, "charge.failed").await
+    }
+
     /// Everything a charge has before anybody knows how it ends.
     fn pending(
         call: &Call<'_>,
         intent: &PaymentIntent,
         method: &PaymentMethod,
+        mandate: Option<&str>,
     ) -> Result<Self, serde_json::Error> {
+        let kind = method.kind();
+        let details = method
+            .test
+            .instrument
+            .charge_details(intent.amount, mandate);
+        // What is not a card is a "payment", in ids and in the books.
+        let prefix = if kind == "card" { "ch" } else { "py" };
+        let statement = match &intent.statement_descriptor_suffix {
+            Some(suffix) => format!("BORING CHECKOUT* {suffix}"),
+            None => "BORING CHECKOUT".to_owned(),
+        };
         serde_json::from_value(json!({
-            "id": ids::object_id("ch"),
+            "id": ids::object_id(prefix),
             "object": "charge",
             "amount": intent.amount,
             "amount_captured": 0,
@@ -263,7 +369,7 @@ impl Charge {
             "application_fee_amount": null,
             "balance_transaction": null,
             "billing_details": method.object.get("billing_details"),
-            "calculated_statement_descriptor": "BORING CHECKOUT",
+            "calculated_statement_descriptor": intent.statement_descriptor.clone().unwrap_or(statement),
             "captured": false,
             "created": call.now,
             "currency": intent.currency,
@@ -281,39 +387,20 @@ impl Charge {
             "paid": false,
             "payment_intent": intent.id,
             "payment_method": method.id,
-            "payment_method_details": { "card": card_details(&method.test.card, intent.amount), "type": "card" },
+            "payment_method_details": { "type": kind, kind: details },
             "receipt_email": intent.receipt_email,
             "receipt_number": null,
             "receipt_url": null,
             "refunded": false,
             "review": null,
             "shipping": intent.shipping,
+            "source": null,
             "source_transfer": null,
-            "statement_descriptor": null,
-            "statement_descriptor_suffix": null,
+            "statement_descriptor": intent.statement_descriptor,
+            "statement_descriptor_suffix": intent.statement_descriptor_suffix,
             "status": "pending",
             "transfer_data": null,
             "transfer_group": null
         }))
     }
-}
-
-fn card_details(card: &Card, amount: i64) -> Value {
-    json!({
-        "amount_authorized": amount,
-        "authorization_code": null,
-        "brand": card.brand,
-        "checks": { "address_line1_check": null, "address_postal_code_check": null, "cvc_check": null },
-        "country": "US",
-        "exp_month": payment_methods::EXP_MONTH,
-        "exp_year": payment_methods::EXP_YEAR,
-        "fingerprint": card.fingerprint(),
-        "funding": card.funding,
-        "installments": null,
-        "last4": card.last4,
-        "mandate": null,
-        "network": card.brand,
-        "three_d_secure": null,
-        "wallet": null
-    })
 }

@@ -18,6 +18,7 @@ use super::{
 
 /// Every type of event the simulator makes.
 const TYPES: &[&str] = &[
+    "charge.captured",
     "charge.dispute.closed",
     "charge.dispute.created",
     "charge.dispute.funds_reinstated",
@@ -25,6 +26,7 @@ const TYPES: &[&str] = &[
     "charge.dispute.updated",
     "charge.expired",
     "charge.failed",
+    "charge.pending",
     "charge.refund.updated",
     "charge.refunded",
     "charge.succeeded",
@@ -36,6 +38,7 @@ const TYPES: &[&str] = &[
     "payment_intent.canceled",
     "payment_intent.created",
     "payment_intent.payment_failed",
+    "payment_intent.processing",
     "payment_intent.requires_action",
     "payment_intent.succeeded",
     "payment_method.attached",

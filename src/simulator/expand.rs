@@ -54,9 +54,7 @@ pub(super) fn parse(params: &mut Params, shape: Shape) -> Result<Vec<String>, Ap
 }
 
 fn can_expand(path: &str, shape: Shape) -> bool {
-    let end = path
-        .split('.')
-        .try_fold(shape, follow);
+    let end = path.split('.').try_fold(shape, follow);
     path.split('.').count() <= MAX_DEPTH && path != "data" && end.is_some()
 }
 

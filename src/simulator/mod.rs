@@ -44,6 +44,7 @@ mod ids;
 mod journal;
 mod ledger;
 mod lists;
+mod mandates;
 mod objects;
 mod operations;
 mod params;
@@ -69,7 +70,7 @@ use self::{
 };
 
 /// The version of the API that answers and events are in, whatever version a request asks for.
-const API_VERSION: &str = "2026-07-29.dahlia";
+const API_VERSION: &str = "2026-10-28.endive";
 
 /// How long requests in flight may take to finish once the simulator stops.
 const GRACE: Duration = Duration::from_secs(10);

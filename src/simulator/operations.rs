@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{
     balance, balance_transactions, call::Call, charges, customers, disputes, error::ApiError,
-    events, params::Params, payment_intents, payment_methods, refunds,
+    events, mandates, params::Params, payment_intents, payment_methods, refunds,
 };
 
 /// One line of the table.
@@ -56,6 +56,8 @@ static OPERATIONS: &[Operation] = &[
     post("payment_intents.create", "payment_intents", One("payment_intent"), run!(payment_intents::create)),
     get("payment_intents.list", "payment_intents", List("payment_intent"), run!(payment_intents::list)),
     get("payment_intents.retrieve", "payment_intents/{id}", One("payment_intent"), run!(payment_intents::retrieve, id)),
+    post("payment_intents.update", "payment_intents/{id}", One("payment_intent"), run!(payment_intents::update, id)),
+    post("payment_intents.capture", "payment_intents/{id}/capture", One("payment_intent"), run!(payment_intents::capture, id)),
     post("payment_intents.confirm", "payment_intents/{id}/confirm", One("payment_intent"), run!(payment_intents::confirm, id)),
     post("payment_intents.cancel", "payment_intents/{id}/cancel", One("payment_intent"), run!(payment_intents::cancel, id)),
     get("charges.list", "charges", List("charge"), run!(charges::list)),
@@ -83,6 +85,7 @@ static OPERATIONS: &[Operation] = &[
     post("payment_methods.attach", "payment_methods/{id}/attach", One("payment_method"), run!(payment_methods::attach, id)),
     post("payment_methods.detach", "payment_methods/{id}/detach", One("payment_method"), run!(payment_methods::detach, id)),
     get("balance.retrieve", "balance", One("balance"), run!(balance::retrieve)),
+    get("mandates.retrieve", "mandates/{id}", One("mandate"), run!(mandates::retrieve, id)),
     get("balance_transactions.list", "balance_transactions", List("balance_transaction"), run!(balance_transactions::list)),
     get("balance_transactions.retrieve", "balance_transactions/{id}", One("balance_transaction"), run!(balance_transactions::retrieve, id)),
     get("events.list", "events", List("event"), run!(events::list)),

@@ -194,9 +194,27 @@ impl Params {
         Ok(Change::Set(metadata))
     }
 
-    /// Everything in this hash as JSON, for objects that are kept as they were given (`shipping`).
-    pub(super) fn into_json(self) -> Value {
-        json!(self.branch)
+    /// The first of these parameters that is given, even if it is empty.
+    pub(super) fn first_given(&self, names: &[&'static str]) -> Option<&'static str> {
+        names
+            .iter()
+            .copied()
+            .find(|name| self.branch.contains_key(*name))
+    }
+
+    /// Refuses to unset what must have a value.
+    pub(super) fn check_not_empty(&self, names: &[&str]) -> Result<(), ApiError> {
+        let is_empty = |name: &&&str| matches!(self.branch.get(**name), Some(Tree::Text(text)) if text.is_empty());
+        let Some(name) = names.iter().find(is_empty) else {
+            return Ok(());
+        };
+        let name = self.full_name(name);
+        let message = format!(
+            "An empty value would unset {name}, which must have one. Leave it out to keep what it is."
+        );
+        Err(ApiError::invalid(message)
+            .code("parameter_invalid_empty")
+            .param(&name))
     }
 
     /// Refuses what nobody took.

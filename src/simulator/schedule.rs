@@ -36,6 +36,8 @@ pub(super) enum Effect {
     OpenDispute,
     /// The money of a balance transaction has arrived.
     MakeAvailable,
+    /// The bank says what becomes of a debit.
+    SettleDebit,
 }
 
 /// Nobody has to wake the worker for it to look again.
@@ -56,6 +58,7 @@ impl Effect {
             Effect::ExpireAuthorization => payment_intents::expire(call, id).await,
             Effect::FailRefund => refunds::fail(call, id).await,
             Effect::SucceedRefund => refunds::succeed(call, id).await,
+            Effect::SettleDebit => payment_intents::settle(call, id).await,
             Effect::MakeAvailable => balance_transactions::make_available(call, id).await,
         }
     }

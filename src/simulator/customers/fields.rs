@@ -6,7 +6,6 @@ use crate::simulator::{
     addresses,
     changes::Changes,
     error::ApiError,
-    form::shortened,
     ids, objects,
     params::{Change, Params},
 };
@@ -20,11 +19,10 @@ pub(super) struct Fields {
 
 impl Fields {
     pub(super) fn parse(params: &mut Params) -> Result<Self, ApiError> {
-        let mut own = Changes::with_metadata(params)?;
-        own.field("email", email(params)?);
-        own.texts(params, &["description", "name", "phone"])?;
+        let mut own = Changes::parse(params, &["description", "name", "phone"])?;
+        own.field("email", addresses::email(params, "email")?);
         own.field("address", addresses::parse(params, "address")?);
-        own.field("shipping", shipping(params)?);
+        own.field("shipping", addresses::shipping(params)?);
         if let Some(tax_exempt) = params.one_of("tax_exempt", &["exempt", "none", "reverse"])? {
             own.field("tax_exempt", Change::Set(tax_exempt));
         }
@@ -60,41 +58,6 @@ impl Fields {
         let settings = customer.get_mut("invoice_settings");
         settings.map_or(Ok(()), |settings| self.invoice_settings.apply(settings))
     }
-}
-
-/// An address of e-mail has something on both sides of an @. More is for its server to say.
-fn email(params: &mut Params) -> Result<Change<String>, ApiError> {
-    let email = params.text_change("email")?;
-    if let Change::Set(text) = &email {
-        let is_plausible = text
-            .split_once('@')
-            .is_some_and(|(name, host)| !name.is_empty() && !host.is_empty());
-        if !is_plausible || text.contains(char::is_whitespace) {
-            let message = format!("Invalid email address: {}", shortened(text));
-            return Err(ApiError::invalid(message)
-                .code("email_invalid")
-                .param("email"));
-        }
-    }
-    Ok(email)
-}
-
-/// Where parcels go: replaced as a whole, and never without a name.
-fn shipping(params: &mut Params) -> Result<Change<Value>, ApiError> {
-    let mut given = match params.hash_change("shipping")? {
-        Change::Keep => return Ok(Change::Keep),
-        Change::Unset => return Ok(Change::Unset),
-        Change::Set(given) => given,
-    };
-    let Change::Set(address) = addresses::parse(&mut given, "address")? else {
-        return Err(given.missing("address"));
-    };
-    let name = given.required_text("name")?;
-    let phone = given.text("phone")?;
-    given.finish()?;
-    Ok(Change::Set(
-        json!({ "address": address, "name": name, "phone": phone }),
-    ))
 }
 
 /// Clears the default if it is this payment method.

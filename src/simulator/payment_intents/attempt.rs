@@ -2,12 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::{PaymentIntent, Status, find};
+use super::{PaymentIntent, Status, authenticate::is_approved, debit, find};
 use crate::simulator::{
     call::Call,
     charges,
     error::ApiError,
     events,
+    mandates::Acceptance,
     params::Params,
     payment_methods::{
         self, AUTHENTICATION_NOT_HANDLED, AUTHENTICATION_REQUIRED, Behaviour, Decline,
@@ -28,7 +29,17 @@ pub(super) struct Confirmation {
     return_url: Option<String>,
     off_session: bool,
     error_on_requires_action: bool,
+    /// The customer's permission, for a bank debit.
+    mandate: Option<Acceptance>,
 }
+
+/// A create takes these only together with `confirm=true`.
+const ONLY_WITH_CONFIRM: [&str; 4] = [
+    "error_on_requires_action",
+    "mandate_data",
+    "off_session",
+    "return_url",
+];
 
 impl Confirmation {
     pub(super) fn parse(params: &mut Params) -> Result<Self, ApiError> {
@@ -37,23 +48,35 @@ impl Confirmation {
         let off_session =
             params.one_of("off_session", &["true", "false", "one_off", "recurring"])?;
         Ok(Self {
-            return_url: params.text("return_url")?,
+            return_url: return_url(params)?,
             off_session: off_session.is_some_and(|text| text != "false"),
             error_on_requires_action: params.boolean("error_on_requires_action")?.unwrap_or(false),
+            mandate: Acceptance::parse(params)?,
         })
     }
 
-    /// The first of these parameters that was given, for a request that does not confirm.
-    pub(super) fn first_given(&self) -> Option<&'static str> {
-        if self.return_url.is_some() {
-            Some("return_url")
-        } else if self.off_session {
-            Some("off_session")
-        } else {
-            self.error_on_requires_action
-                .then_some("error_on_requires_action")
+    /// For a request that does not confirm.
+    pub(super) fn check_absent(params: &Params) -> Result<(), ApiError> {
+        match params.first_given(&ONLY_WITH_CONFIRM) {
+            None => Ok(()),
+            Some(param) => {
+                let message = format!("You may only specify {param} when confirm is true.");
+                Err(ApiError::invalid(message).param(param))
+            }
         }
     }
+}
+
+fn return_url(params: &mut Params) -> Result<Option<String>, ApiError> {
+    let given = params.text("return_url")?;
+    if let Some(text) = &given
+        && url::Url::parse(text).is_err()
+    {
+        return Err(ApiError::invalid("The return_url is not a valid URL.")
+            .code("url_invalid")
+            .param("return_url"));
+    }
+    Ok(given)
 }
 
 /// Confirms `intent` with `method`. An error here is an outcome: it is committed like a success.
@@ -67,20 +90,23 @@ pub(super) async fn attempt(
         let message = "This PaymentIntent has no payment method, so it cannot be confirmed. Update it with one, or name one when you confirm.";
         return Err(intent.unexpected_state(message)?);
     };
-    if confirmation.return_url.is_none() && intent.may_redirect() {
-        let message = "This PaymentIntent accepts payment methods that may send your customer to another page, so it needs a `return_url`. To accept none of those, set `automatic_payment_methods[enabled]` to `true` and `automatic_payment_methods[allow_redirects]` to `never`.";
-        return Err(ApiError::invalid(message)
-            .with("payment_intent", intent.show()?)
-            .executed());
-    }
+    intent.check_terms(&method, confirmation)?;
     intent.last_payment_error = None;
     intent.next_action = None;
     intent.payment_method = Some(method.id.clone());
+    let approved = is_approved(call, intent, &method).await?;
     match method.test.behaviour {
         Behaviour::Pays => succeed(call, intent, &method).await,
         Behaviour::Declines(decline) => {
             Err(charge_and_decline(call, intent, &method, &decline).await?)
         }
+        Behaviour::Debits(debit) => {
+            debit::begin(call, intent, &method, debit, confirmation.mandate.as_ref()).await
+        }
+        Behaviour::Authenticates { then, .. } if approved => match then {
+            None => succeed(call, intent, &method).await,
+            Some(decline) => Err(charge_and_decline(call, intent, &method, &decline).await?),
+        },
         Behaviour::Authenticates {
             off_session_passes: true,
             ..
@@ -193,10 +219,26 @@ async fn ask_for_authentication(
 }
 
 impl PaymentIntent {
-    fn may_redirect(&self) -> bool {
-        self.automatic_payment_methods
+    /// What is refused without asking the bank. The intent stays as it is, and the error shows it.
+    fn check_terms(
+        &self,
+        method: &PaymentMethod,
+        confirmation: &Confirmation,
+    ) -> Result<(), ApiError> {
+        let may_redirect = self
+            .automatic_payment_methods
             .as_ref()
-            .is_some_and(|automatic| automatic.allow_redirects == "always")
+            .is_some_and(|automatic| automatic.allow_redirects == "always");
+        let refusal = if may_redirect && confirmation.return_url.is_none() {
+            let message = "This PaymentIntent accepts payment methods that may send your customer to another page, so it needs a `return_url`. To accept none of those, set `automatic_payment_methods[enabled]` to `true` and `automatic_payment_methods[allow_redirects]` to `never`.";
+            ApiError::invalid(message)
+        } else if method.kind() == "card" && self.statement_descriptor.is_some() {
+            let message = "The statement of a card shows the name of the account first: for a card, set statement_descriptor_suffix and not statement_descriptor.";
+            ApiError::invalid(message).param("statement_descriptor")
+        } else {
+            return Ok(());
+        };
+        Err(refusal.with("payment_intent", self.show()?).executed())
     }
 }
 

@@ -20,12 +20,13 @@ pub(in crate::simulator) async fn cancel(
     let reason = params.one_of("cancellation_reason", &REASONS)?;
     params.finish()?;
     let mut intent = find(call, id).await?;
-    let was_authorized = match intent.status {
+    let before = intent.status;
+    match before {
         Status::RequiresPaymentMethod
         | Status::RequiresConfirmation
         | Status::RequiresAction
-        | Status::Processing => false,
-        Status::RequiresCapture => true,
+        | Status::RequiresCapture
+        | Status::Processing => {}
         Status::Succeeded | Status::Canceled => {
             let status = intent.status.name();
             let message = format!(
@@ -33,10 +34,14 @@ pub(in crate::simulator) async fn cancel(
             );
             return Err(intent.unexpected_state(message)?);
         }
-    };
+    }
     let shown = end(call, &mut intent, reason).await?;
-    if was_authorized && let Some(charge) = &intent.latest_charge {
-        charges::release(call, charge, "charge.refunded").await?;
+    match (before, &intent.latest_charge) {
+        (Status::RequiresCapture, Some(charge)) => {
+            charges::release(call, charge, "charge.refunded").await?;
+        }
+        (Status::Processing, Some(charge)) => charges::recall(call, charge).await?,
+        _ => {}
     }
     Ok(shown)
 }

@@ -16,8 +16,13 @@
 mod attempt;
 mod authenticate;
 mod cancel;
+mod capture;
 mod confirm;
 mod create;
+mod debit;
+mod details;
+mod types;
+mod update;
 
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
@@ -27,8 +32,11 @@ pub(super) use self::{
     attempt::add_to_balance,
     authenticate::{Verdict, authenticate},
     cancel::{cancel, expire},
+    capture::capture,
     confirm::confirm,
     create::create,
+    debit::settle,
+    update::update,
 };
 use super::{
     call::Call,
@@ -51,6 +59,7 @@ pub(super) struct PaymentIntent {
     pub(super) cancellation_reason: Option<String>,
     pub(super) capture_method: String,
     pub(super) client_secret: String,
+    pub(super) confirmation_method: String,
     pub(super) currency: String,
     pub(super) customer: Option<String>,
     pub(super) description: Option<String>,
@@ -59,9 +68,13 @@ pub(super) struct PaymentIntent {
     pub(super) metadata: Map<String, Value>,
     pub(super) next_action: Option<Value>,
     pub(super) payment_method: Option<String>,
+    payment_method_options: Value,
+    payment_method_types: Vec<String>,
     pub(super) receipt_email: Option<String>,
     pub(super) setup_future_usage: Option<String>,
     pub(super) shipping: Option<Value>,
+    pub(super) statement_descriptor: Option<String>,
+    pub(super) statement_descriptor_suffix: Option<String>,
     pub(super) status: Status,
     #[serde(flatten)]
     rest: Map<String, Value>,

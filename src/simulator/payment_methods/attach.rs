@@ -31,7 +31,10 @@ pub(in crate::simulator) fn check_can_attach(method: &PaymentMethod) -> Result<(
         Behaviour::Declines(decline) if method.test.quirk != Quirk::IsKeptThoughDeclined => {
             Err(decline.error(method))
         }
-        Behaviour::Declines(_) | Behaviour::Pays | Behaviour::Authenticates { .. } => Ok(()),
+        Behaviour::Declines(_)
+        | Behaviour::Pays
+        | Behaviour::Debits(_)
+        | Behaviour::Authenticates { .. } => Ok(()),
     }
 }
 

@@ -3,14 +3,10 @@
 use axum::http::StatusCode;
 use serde_json::{Value, json};
 
-use super::{PaymentMethod, TEST_METHODS, TestMethod, parse_changes};
+use super::{PaymentMethod, TEST_CARDS, TestMethod, parse_changes};
 use crate::simulator::{
     addresses, call::Call, error::ApiError, form::shortened, ids, objects, params::Params,
 };
-
-/// Every test card is good until the end of 2040.
-pub(in crate::simulator) const EXP_MONTH: u8 = 12;
-pub(in crate::simulator) const EXP_YEAR: u16 = 2040;
 
 /// Makes a card from one of the test tokens, which are called as the aliases: `tok_visa` is `pm_card_visa`.
 ///
@@ -45,7 +41,7 @@ fn card(params: &mut Params) -> Result<&'static TestMethod, ApiError> {
     let token = card.required_text("token")?;
     card.finish()?;
     let test = token.strip_prefix("tok_").and_then(|name| {
-        TEST_METHODS
+        TEST_CARDS
             .iter()
             .find(|test| test.alias.strip_prefix("pm_card_") == Some(name))
     });
@@ -58,7 +54,8 @@ pub(in crate::simulator) async fn fresh(
     test: &'static TestMethod,
 ) -> Result<PaymentMethod, ApiError> {
     let id = ids::payment_method_id();
-    let object = json!({
+    let kind = test.instrument.kind();
+    let mut object = json!({
         "id": id,
         "object": "payment_method",
         "allow_redisplay": "unspecified",
@@ -69,29 +66,14 @@ pub(in crate::simulator) async fn fresh(
             "phone": null,
             "tax_id": null
         },
-        "card": {
-            "brand": test.card.brand,
-            "checks": { "address_line1_check": null, "address_postal_code_check": null, "cvc_check": null },
-            "country": "US",
-            "display_brand": test.card.brand,
-            "exp_month": EXP_MONTH,
-            "exp_year": EXP_YEAR,
-            "fingerprint": test.card.fingerprint(),
-            "funding": test.card.funding,
-            "generated_from": null,
-            "last4": test.card.last4,
-            "networks": { "available": [test.card.brand], "preferred": null },
-            "regulated_status": "unregulated",
-            "three_d_secure_usage": { "supported": true },
-            "wallet": null
-        },
         "created": call.now,
         "customer": null,
         "customer_account": null,
         "livemode": false,
         "metadata": {},
-        "type": "card"
+        "type": kind
     });
+    objects::set(&mut object, kind, test.instrument.show());
     objects::insert_with_alias(call.tx, &object, Some(test.alias)).await?;
     Ok(PaymentMethod {
         id,

@@ -13,21 +13,24 @@
 //! on record, they are `payment_method_unexpected_state` here.
 
 mod attach;
+mod bank_accounts;
 mod create;
 mod declines;
+mod instrument;
 mod table;
 mod usage;
 
 use serde_json::Value;
 
-use self::table::TEST_METHODS;
 pub(super) use self::{
     attach::{attach, attach_to, check_can_attach, detach},
-    create::{EXP_MONTH, EXP_YEAR, create, fresh},
+    bank_accounts::{Debit, Failure},
+    create::{create, fresh},
     declines::{AUTHENTICATION_NOT_HANDLED, AUTHENTICATION_REQUIRED, Decline},
-    table::{Behaviour, Card, Complaint, Quirk, TestMethod},
+    table::{Behaviour, Complaint, Quirk, TestMethod},
     usage::{check_usable, use_up},
 };
+use self::{bank_accounts::TEST_ACCOUNTS, table::TEST_CARDS};
 use super::{
     addresses,
     call::Call,
@@ -96,7 +99,7 @@ struct MethodChanges {
 }
 
 fn parse_changes(params: &mut Params) -> Result<MethodChanges, ApiError> {
-    let mut own = Changes::with_metadata(params)?;
+    let mut own = Changes::parse(params, &[])?;
     if let Some(redisplay) = params.one_of("allow_redisplay", &REDISPLAY)? {
         own.field("allow_redisplay", Change::Set(redisplay));
     }
@@ -122,7 +125,7 @@ impl MethodChanges {
 
 /// The payment method a request names in `payment_method`: a fresh one for an alias, or one made earlier.
 pub(super) async fn resolve(call: &mut Call<'_>, name: &str) -> Result<PaymentMethod, ApiError> {
-    if let Some(test) = TEST_METHODS.iter().find(|test| test.alias == name) {
+    if let Some(test) = find_test(name) {
         return fresh(call, test).await;
     }
     let row: Option<(String, String, bool)> = sqlx::query_as(
@@ -134,11 +137,10 @@ pub(super) async fn resolve(call: &mut Call<'_>, name: &str) -> Result<PaymentMe
     .await?;
     let unknown = || ApiError::missing("PaymentMethod", name, "payment_method");
     let (body, alias, is_spent) = row.ok_or_else(unknown)?;
-    let test = TEST_METHODS.iter().find(|test| test.alias == alias);
     Ok(PaymentMethod {
         id: name.to_owned(),
         object: serde_json::from_str(&body)?,
-        test: test.ok_or_else(unknown)?,
+        test: find_test(&alias).ok_or_else(unknown)?,
         is_spent,
     })
 }
@@ -148,16 +150,48 @@ async fn in_path(call: &mut Call<'_>, id: &str) -> Result<PaymentMethod, ApiErro
     resolve(call, id).await.map_err(ApiError::not_found)
 }
 
-/// What is special about a payment method that exists.
+/// What the payment method with this id was made from.
+pub(super) async fn test_behind(
+    call: &mut Call<'_>,
+    id: &str,
+) -> Result<Option<&'static TestMethod>, ApiError> {
+    let alias: Option<String> = sqlx::query_scalar(
+        "select alias from objects where id = $1 and kind = 'payment_method' and alias is not null",
+    )
+    .bind(id)
+    .fetch_optional(&mut *call.tx)
+    .await?;
+    Ok(alias.as_deref().and_then(find_test))
+}
+
+/// What is special about it.
 pub(super) async fn quirk(call: &mut Call<'_>, id: &str) -> Result<Quirk, ApiError> {
-    Ok(resolve(call, id).await?.test.quirk)
+    let test = test_behind(call, id).await?;
+    Ok(test.map_or(Quirk::None, |test| test.quirk))
+}
+
+fn find_test(alias: &str) -> Option<&'static TestMethod> {
+    let mut all = TEST_CARDS.iter().chain(TEST_ACCOUNTS);
+    all.find(|test| test.alias == alias)
 }
 
 pub(super) fn customer_of(method: &Value) -> Option<&str> {
     method.get("customer").and_then(Value::as_str)
 }
 
+impl TestMethod {
+    /// Whether the money is there without a wait, as it is with ACH in test mode.
+    pub(super) fn is_available_at_once(&self) -> bool {
+        self.quirk == Quirk::BypassesPending || self.instrument.kind() == "us_bank_account"
+    }
+}
+
 impl PaymentMethod {
+    /// Its type: `card`, `us_bank_account`, …
+    pub(super) fn kind(&self) -> &'static str {
+        self.test.instrument.kind()
+    }
+
     /// Whose it is.
     pub(super) fn customer(&self) -> Option<&str> {
         customer_of(&self.object)

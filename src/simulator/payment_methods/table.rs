@@ -1,8 +1,12 @@
 //! The test cards: what each is called, and what becomes of a payment with it.
 
-use super::declines::{
-    Decline, EXPIRED, FRAUDULENT, GENERIC, INCORRECT_CVC, INSUFFICIENT_FUNDS, LOST,
-    PROCESSING_ERROR, STOLEN, VELOCITY,
+use super::{
+    bank_accounts::Debit,
+    declines::{
+        Decline, EXPIRED, FRAUDULENT, GENERIC, INCORRECT_CVC, INSUFFICIENT_FUNDS, LOST,
+        PROCESSING_ERROR, STOLEN, VELOCITY,
+    },
+    instrument::{Card, Instrument},
 };
 
 /// What the issuing bank will say.
@@ -15,6 +19,8 @@ pub(in crate::simulator) enum Behaviour {
         then: Option<Decline>,
         off_session_passes: bool,
     },
+    /// A bank debit: taken at once, decided on later.
+    Debits(Debit),
 }
 
 /// What is special about a card besides how its payments end.
@@ -45,23 +51,9 @@ pub(in crate::simulator) enum Complaint {
 #[derive(Debug)]
 pub(in crate::simulator) struct TestMethod {
     pub(in crate::simulator) alias: &'static str,
-    pub(in crate::simulator) card: Card,
+    pub(in crate::simulator) instrument: Instrument,
     pub(in crate::simulator) behaviour: Behaviour,
     pub(in crate::simulator) quirk: Quirk,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(in crate::simulator) struct Card {
-    pub(in crate::simulator) brand: &'static str,
-    pub(in crate::simulator) last4: &'static str,
-    pub(in crate::simulator) funding: &'static str,
-}
-
-impl Card {
-    /// The same for every payment method of the same card.
-    pub(in crate::simulator) fn fingerprint(&self) -> String {
-        format!("boring{}{}", self.brand, self.last4)
-    }
 }
 
 const AUTHENTICATES: Behaviour = Behaviour::Authenticates {
@@ -71,8 +63,8 @@ const AUTHENTICATES: Behaviour = Behaviour::Authenticates {
 
 const VISA: Card = card("visa", "4242", "credit");
 
-/// Every method the simulator knows.
-pub(super) const TEST_METHODS: &[TestMethod] = &[
+/// Every card the simulator knows.
+pub(super) const TEST_CARDS: &[TestMethod] = &[
     pays("pm_card_visa", VISA),
     pays("pm_card_visa_debit", card("visa", "5556", "debit")),
     pays("pm_card_mastercard", card("mastercard", "4444", "credit")),
@@ -189,7 +181,7 @@ const fn card(brand: &'static str, last4: &'static str, funding: &'static str) -
 const fn pays(alias: &'static str, card: Card) -> TestMethod {
     TestMethod {
         alias,
-        card,
+        instrument: Instrument::Card(card),
         behaviour: Behaviour::Pays,
         quirk: Quirk::None,
     }
@@ -206,7 +198,7 @@ const fn odd(alias: &'static str, last4: &'static str, quirk: Quirk) -> TestMeth
 const fn declines(alias: &'static str, last4: &'static str, decline: Decline) -> TestMethod {
     TestMethod {
         alias,
-        card: card("visa", last4, "credit"),
+        instrument: Instrument::Card(card("visa", last4, "credit")),
         behaviour: Behaviour::Declines(decline),
         quirk: Quirk::None,
     }
@@ -219,7 +211,7 @@ const fn authenticates(
 ) -> TestMethod {
     TestMethod {
         alias,
-        card: card("visa", last4, "credit"),
+        instrument: Instrument::Card(card("visa", last4, "credit")),
         behaviour,
         quirk: Quirk::None,
     }

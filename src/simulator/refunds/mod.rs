@@ -101,7 +101,7 @@ pub(super) async fn update(
     id: &str,
     mut params: Params,
 ) -> Result<Value, ApiError> {
-    let changes = Changes::with_metadata(&mut params)?;
+    let changes = Changes::parse(&mut params, &[])?;
     params.finish()?;
     let before = objects::in_path(call.tx, "refund", id).await?;
     let mut refund = before.clone();
