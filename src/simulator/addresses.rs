@@ -1,9 +1,10 @@
-//! Postal addresses: of customers, their parcels and their cards. What was not given is shown as null.
+//! Addresses: of customers, their parcels, their cards, and by e-mail. What was not given is shown as null.
 
 use serde_json::{Map, Value, json};
 
 use super::{
     error::ApiError,
+    form::shortened,
     params::{Change, Params},
 };
 
@@ -49,4 +50,20 @@ pub(super) fn parse(params: &mut Params, name: &str) -> Result<Change<Value>, Ap
 pub(super) fn unknown() -> Value {
     let nulls = FIELDS.map(|field| (field.to_owned(), Value::Null));
     Value::Object(Map::from_iter(nulls))
+}
+
+/// An address of e-mail. It has something on both sides of an @; more is for its server to say.
+pub(super) fn email(params: &mut Params, name: &str) -> Result<Change<String>, ApiError> {
+    let change = params.text_change(name)?;
+    if let Change::Set(address) = &change {
+        let is_plausible = address
+            .split_once('@')
+            .is_some_and(|(who, host)| !who.is_empty() && host.contains('.'))
+            && !address.contains(char::is_whitespace);
+        if !is_plausible {
+            let message = format!("Invalid email address: {}", shortened(address));
+            return Err(ApiError::invalid(message).code("email_invalid").param(name));
+        }
+    }
+    Ok(change)
 }

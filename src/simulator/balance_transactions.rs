@@ -44,6 +44,14 @@ pub(super) enum Kind {
     Charge,
     /// Any other method did.
     Payment,
+    /// Money went back to a customer.
+    Refund,
+    /// It came again, because the customer's bank did not take it.
+    RefundFailure,
+    /// A customer's bank took money that is disputed.
+    Dispute,
+    /// It gave it back.
+    DisputeReversal,
 }
 
 impl Kind {
@@ -51,6 +59,9 @@ impl Kind {
         match self {
             Kind::Charge => "charge",
             Kind::Payment => "payment",
+            Kind::Refund => "refund",
+            Kind::RefundFailure => "refund_failure",
+            Kind::Dispute | Kind::DisputeReversal => "adjustment",
         }
     }
 
@@ -58,6 +69,10 @@ impl Kind {
     fn reporting_category(self) -> &'static str {
         match self {
             Kind::Charge | Kind::Payment => "charge",
+            Kind::Refund => "refund",
+            Kind::RefundFailure => "refund_failure",
+            Kind::Dispute => "dispute",
+            Kind::DisputeReversal => "dispute_reversal",
         }
     }
 }

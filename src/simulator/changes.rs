@@ -21,15 +21,21 @@ pub(super) struct Changes {
 
 impl Changes {
     /// Takes `metadata`, and the plain texts of these names.
-    pub(super) fn parse(params: &mut Params, texts: &[&str]) -> Result<Self, ApiError> {
+    pub(super) fn parse(params: &mut Params, names: &[&str]) -> Result<Self, ApiError> {
         let mut changes = Self {
             metadata: params.metadata_change()?,
             ..Self::default()
         };
-        for name in texts {
-            changes.field(name, params.text_change(name)?);
-        }
+        changes.texts(params, names)?;
         Ok(changes)
+    }
+
+    /// Takes plain texts that are fields of the same names.
+    pub(super) fn texts(&mut self, params: &mut Params, names: &[&str]) -> Result<(), ApiError> {
+        for name in names {
+            self.field(name, params.text_change(name)?);
+        }
+        Ok(())
     }
 
     pub(super) fn field(&mut self, name: &str, change: Change<impl Into<Value>>) {

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use super::{
     balance_transactions::{self, Kind, Movement, processing_fee},
     call::Call,
+    disputes,
     error::ApiError,
     events, ids,
     lists::{Filter, Page},
@@ -19,6 +20,7 @@ use super::{
 };
 
 /// The part of a charge that changes. Everything else the API shows is in `rest`, carried along unread.
+#[expect(clippy::struct_excessive_bools, reason = "they are the API's")]
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Charge {
     pub(super) id: String,
@@ -27,13 +29,16 @@ pub(super) struct Charge {
     pub(super) amount_refunded: i64,
     balance_transaction: Option<String>,
     pub(super) captured: bool,
-    currency: String,
+    pub(super) currency: String,
+    pub(super) customer: Option<String>,
+    pub(super) disputed: bool,
     description: Option<String>,
     failure_code: Option<String>,
     failure_message: Option<String>,
     outcome: Value,
     paid: bool,
-    payment_method: String,
+    pub(super) payment_intent: String,
+    pub(super) payment_method: String,
     receipt_url: Option<String>,
     /// True only when all of it was given back.
     pub(super) refunded: bool,
@@ -88,6 +93,9 @@ pub(super) async fn succeed(
     }
     charge.insert(call).await?;
     charge.announce(call, "charge.succeeded").await?;
+    if captured {
+        disputes::expect(call, &charge, method.test.quirk).await?;
+    }
     Ok(charge)
 }
 
@@ -179,7 +187,9 @@ pub(super) async fn capture(call: &mut Call<'_>, id: &str, amount: i64) -> Resul
     charge.amount_captured = amount;
     charge.balance_transaction = Some(charge.enter_balance(call).await?);
     let shown = charge.save(call).await?;
-    events::record(call, "charge.captured", &shown).await
+    events::record(call, "charge.captured", &shown).await?;
+    let quirk = payment_methods::quirk(call, &charge.payment_method).await?;
+    disputes::expect(call, &charge, quirk).await
 }
 
 /// An authorization is given back. The money was never taken, yet the API shows the charge as refunded.
@@ -202,6 +212,47 @@ pub(super) async fn release(
 async fn find(call: &mut Call<'_>, id: &str) -> Result<Option<Charge>, ApiError> {
     let found = objects::find(call.tx, "charge", id).await?;
     Ok(found.map(serde_json::from_value).transpose()?)
+}
+
+/// The charge that a parameter names, or 400.
+pub(super) async fn named(call: &mut Call<'_>, id: &str) -> Result<Charge, ApiError> {
+    let charge = objects::in_param(call.tx, "charge", id, "charge").await?;
+    Ok(serde_json::from_value(charge)?)
+}
+
+/// Its customer's bank wants the money back, or asks what it was for.
+pub(super) async fn mark_disputed(call: &mut Call<'_>, mut charge: Charge) -> Result<(), ApiError> {
+    charge.disputed = true;
+    charge.save(call).await.map(drop)
+}
+
+/// A part of the money, or all of it, is refunded.
+pub(super) async fn give_back(
+    call: &mut Call<'_>,
+    mut charge: Charge,
+    amount: i64,
+) -> Result<(), ApiError> {
+    let before = serde_json::to_value(&charge)?;
+    charge.amount_refunded += amount;
+    charge.refunded = charge.left() == 0;
+    let after = charge.save(call).await?;
+    events::record_change(call, "charge.refunded", &before, &after).await?;
+    if charge.disputed && charge.refunded {
+        disputes::close_inquiry(call, &charge.id).await?;
+    }
+    Ok(())
+}
+
+/// A refund failed: the money is here again.
+pub(super) async fn take_again(
+    call: &mut Call<'_>,
+    mut charge: Charge,
+    amount: i64,
+) -> Result<(), ApiError> {
+    charge.amount_refunded -= amount;
+    charge.refunded = charge.left() == 0;
+    charge.save(call).await?;
+    Ok(())
 }
 
 fn receipt_url(id: &str) -> String {
@@ -237,6 +288,16 @@ fn refusal(reason: &str, advice_code: Option<&str>) -> Value {
 }
 
 impl Charge {
+    /// What can still be refunded: no more than was captured.
+    pub(super) fn left(&self) -> i64 {
+        self.amount_captured - self.amount_refunded
+    }
+
+    pub(super) fn card_brand(&self) -> Option<&str> {
+        let details = self.rest.get("payment_method_details")?;
+        details.pointer("/card/brand")?.as_str()
+    }
+
     /// Returns the id of the balance transaction.
     async fn enter_balance(&self, call: &mut Call<'_>) -> Result<String, ApiError> {
         let test = payment_methods::test_behind(call, &self.payment_method).await?;
@@ -307,7 +368,7 @@ impl Charge {
             "application_fee": null,
             "application_fee_amount": null,
             "balance_transaction": null,
-            "billing_details": payment_methods::billing_details(),
+            "billing_details": method.object.get("billing_details"),
             "calculated_statement_descriptor": intent.statement_descriptor.clone().unwrap_or(statement),
             "captured": false,
             "created": call.now,

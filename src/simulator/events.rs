@@ -19,12 +19,21 @@ use super::{
 /// Every type of event the simulator makes.
 const TYPES: &[&str] = &[
     "charge.captured",
+    "charge.dispute.closed",
+    "charge.dispute.created",
+    "charge.dispute.funds_reinstated",
+    "charge.dispute.funds_withdrawn",
+    "charge.dispute.updated",
     "charge.expired",
     "charge.failed",
     "charge.pending",
+    "charge.refund.updated",
     "charge.refunded",
     "charge.succeeded",
     "charge.updated",
+    "customer.created",
+    "customer.deleted",
+    "customer.updated",
     "payment_intent.amount_capturable_updated",
     "payment_intent.canceled",
     "payment_intent.created",
@@ -32,6 +41,12 @@ const TYPES: &[&str] = &[
     "payment_intent.processing",
     "payment_intent.requires_action",
     "payment_intent.succeeded",
+    "payment_method.attached",
+    "payment_method.detached",
+    "payment_method.updated",
+    "refund.created",
+    "refund.failed",
+    "refund.updated",
 ];
 
 /// At most this many `types[]`, as at Stripe.

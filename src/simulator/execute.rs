@@ -68,7 +68,7 @@ async fn execute(
         params,
         key_use,
     } = admitted;
-    let mut tx = if operation.writes() {
+    let mut tx = if operation.writes {
         shared.store.begin().await?
     } else {
         shared.store.read().await?
@@ -113,6 +113,6 @@ async fn run(
 ) -> Result<Value, ApiError> {
     let expanded = expand::parse(&mut params, operation.answers_with)?;
     let mut answer = operation.run(call, id, params).await?;
-    expand::apply(call.tx, &mut answer, &expanded).await?;
+    expand::apply(call.tx, &mut answer, operation.answers_with, &expanded).await?;
     Ok(answer)
 }

@@ -58,17 +58,14 @@ struct Created {
 
 /// Only objects whose `field` has one of `values`.
 #[derive(Debug)]
-pub(super) struct Filter {
-    pub(super) field: &'static str,
+pub(super) struct Filter<'f> {
+    pub(super) field: &'f str,
     pub(super) values: Vec<String>,
 }
 
-impl Filter {
+impl<'f> Filter<'f> {
     /// One filter for each of these parameters that is given; the fields have the same names.
-    pub(super) fn parse(
-        params: &mut Params,
-        fields: &[&'static str],
-    ) -> Result<Vec<Self>, ApiError> {
+    pub(super) fn parse(params: &mut Params, fields: &[&'f str]) -> Result<Vec<Self>, ApiError> {
         let mut filters = Vec::new();
         for field in fields {
             filters.extend(params.text(field)?.map(|value| Self::new(field, value)));
@@ -76,10 +73,32 @@ impl Filter {
         Ok(filters)
     }
 
-    pub(super) fn new(field: &'static str, value: String) -> Self {
+    pub(super) fn new(field: &'f str, value: String) -> Self {
         Self {
             field,
             values: vec![value],
+        }
+    }
+}
+
+impl Default for Page {
+    /// The first one.
+    fn default() -> Self {
+        Self {
+            limit: DEFAULT_LIMIT,
+            starting_after: None,
+            ending_before: None,
+            created: Created::default(),
+        }
+    }
+}
+
+impl Default for Created {
+    /// At any time.
+    fn default() -> Self {
+        Self {
+            from: i64::MIN,
+            to: i64::MAX,
         }
     }
 }
@@ -114,7 +133,7 @@ impl Page {
         tx: &mut SqliteConnection,
         kind: &str,
         url: &str,
-        filters: &[Filter],
+        filters: &[Filter<'_>],
     ) -> Result<Value, ApiError> {
         let below = self
             .cursor(tx, kind, self.starting_after.as_deref(), "starting_after")
@@ -179,10 +198,7 @@ impl Page {
 impl Created {
     /// `created=5` or any of `created[gt]`, `[gte]`, `[lt]`, `[lte]`.
     fn parse(params: &mut Params) -> Result<Self, ApiError> {
-        let mut created = Self {
-            from: i64::MIN,
-            to: i64::MAX,
-        };
+        let mut created = Self::default();
         if params.is_hash("created") {
             let Some(mut bounds) = params.hash("created")? else {
                 return Ok(created);

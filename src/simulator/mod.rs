@@ -11,7 +11,7 @@
 //!   ├ auth, form, params        what was asked, and by whom
 //!   ├ execute, idempotency      one transaction, with its answer in it
 //!   └ operations                what is done
-//!     └ payment_intents, payment_methods, charges, events, currencies
+//!     └ payment_intents, charges, refunds, disputes, customers, payment_methods, events, …
 //! webhooks    the worker that delivers events at least once
 //! schedule    the worker that does what happens by itself later
 //! control     faults, clock, ledger, journals (`/_control`)
@@ -23,6 +23,7 @@ mod addresses;
 mod answer;
 mod api;
 mod auth;
+mod balance;
 mod balance_transactions;
 mod call;
 mod changes;
@@ -30,6 +31,8 @@ mod charges;
 mod clock;
 mod control;
 mod currencies;
+mod customers;
+mod disputes;
 mod error;
 mod events;
 mod execute;
@@ -47,6 +50,7 @@ mod operations;
 mod params;
 mod payment_intents;
 mod payment_methods;
+mod refunds;
 mod schedule;
 mod search;
 mod server;

@@ -3,7 +3,6 @@
 //! An object is one JSON document, kept exactly as the API shows it; see the `objects` table. Modules of one
 //! kind (payment intents, charges, …) give the document a type; here it is only text with an id.
 
-use axum::http::StatusCode;
 use serde::Serialize;
 use serde_json::{Value, json};
 use sqlx::SqliteConnection;
@@ -46,6 +45,11 @@ pub(super) async fn update(
     Ok(())
 }
 
+/// The id of an object that has no type here.
+pub(super) fn id(object: &Value) -> &str {
+    object.get("id").and_then(Value::as_str).unwrap_or_default()
+}
+
 /// Sets a field of an object that has no type here.
 pub(super) fn set(object: &mut Value, field: &str, value: Value) {
     if let Some(fields) = object.as_object_mut() {
@@ -60,7 +64,7 @@ pub(super) async fn in_path(
     id: &str,
 ) -> Result<Value, ApiError> {
     let found = find(tx, kind, id).await?;
-    found.ok_or_else(|| ApiError::missing(kind, id, "id").status(StatusCode::NOT_FOUND))
+    found.ok_or_else(|| ApiError::missing(kind, id, "id").not_found())
 }
 
 /// The object whose id a parameter gives, or 400.
@@ -105,6 +109,22 @@ pub(super) async fn find_any(
         Some((.., body)) => Some(serde_json::from_str(&body)?),
         None => None,
     })
+}
+
+/// What is left of an object of this kind, if it was deleted.
+pub(super) async fn find_deleted(
+    tx: &mut SqliteConnection,
+    kind: &str,
+    id: &str,
+) -> Result<Option<Value>, ApiError> {
+    let is_deleted: bool = sqlx::query_scalar(
+        "select exists (select 1 from objects where id = $1 and kind = $2 and deleted = 1)",
+    )
+    .bind(id)
+    .bind(kind)
+    .fetch_one(tx)
+    .await?;
+    Ok(is_deleted.then(|| deleted(kind, id)))
 }
 
 /// Deletes an object, and returns what is left of it.

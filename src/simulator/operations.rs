@@ -7,8 +7,8 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 
 use super::{
-    balance_transactions, call::Call, charges, error::ApiError, events, mandates, params::Params,
-    payment_intents,
+    balance, balance_transactions, call::Call, charges, customers, disputes, error::ApiError,
+    events, mandates, params::Params, payment_intents, payment_methods, refunds,
 };
 
 /// One line of the table.
@@ -21,6 +21,8 @@ pub(super) struct Operation {
     path: &'static str,
     /// For `expand[]`.
     pub(super) answers_with: Shape,
+    /// `false`: it only reads, and any number may run at a time.
+    pub(super) writes: bool,
     run: Run,
 }
 
@@ -61,6 +63,29 @@ static OPERATIONS: &[Operation] = &[
     post("payment_intents.cancel", "payment_intents/{id}/cancel", One("payment_intent"), run!(payment_intents::cancel, id)),
     get("charges.list", "charges", List("charge"), run!(charges::list)),
     get("charges.retrieve", "charges/{id}", One("charge"), run!(charges::retrieve, id)),
+    get("charges.list_refunds", "charges/{id}/refunds", List("refund"), run!(refunds::list_of_charge, id)),
+    post("refunds.create", "refunds", One("refund"), run!(refunds::create)),
+    get("refunds.list", "refunds", List("refund"), run!(refunds::list)),
+    get("refunds.retrieve", "refunds/{id}", One("refund"), run!(refunds::retrieve, id)),
+    post("refunds.update", "refunds/{id}", One("refund"), run!(refunds::update, id)),
+    post("refunds.cancel", "refunds/{id}/cancel", One("refund"), run!(refunds::cancel, id)),
+    get("disputes.list", "disputes", List("dispute"), run!(disputes::list)),
+    get("disputes.retrieve", "disputes/{id}", One("dispute"), run!(disputes::retrieve, id)),
+    post("disputes.update", "disputes/{id}", One("dispute"), run!(disputes::update, id)),
+    post("disputes.close", "disputes/{id}/close", One("dispute"), run!(disputes::close, id)),
+    post("customers.create", "customers", One("customer"), run!(customers::create)),
+    get("customers.list", "customers", List("customer"), run!(customers::list)),
+    get("customers.retrieve", "customers/{id}", One("customer"), run!(customers::retrieve, id)),
+    post("customers.update", "customers/{id}", One("customer"), run!(customers::update, id)),
+    delete("customers.delete", "customers/{id}", One("customer"), run!(customers::delete, id)),
+    get("customers.list_payment_methods", "customers/{id}/payment_methods", List("payment_method"), run!(customers::list_payment_methods, id)),
+    post("payment_methods.create", "payment_methods", One("payment_method"), run!(payment_methods::create)),
+    get("payment_methods.list", "payment_methods", List("payment_method"), run!(payment_methods::list)),
+    get("payment_methods.retrieve", "payment_methods/{id}", One("payment_method"), run!(payment_methods::retrieve, id)).that_writes(),
+    post("payment_methods.update", "payment_methods/{id}", One("payment_method"), run!(payment_methods::update, id)),
+    post("payment_methods.attach", "payment_methods/{id}/attach", One("payment_method"), run!(payment_methods::attach, id)),
+    post("payment_methods.detach", "payment_methods/{id}/detach", One("payment_method"), run!(payment_methods::detach, id)),
+    get("balance.retrieve", "balance", One("balance"), run!(balance::retrieve)),
     get("mandates.retrieve", "mandates/{id}", One("mandate"), run!(mandates::retrieve, id)),
     get("balance_transactions.list", "balance_transactions", List("balance_transaction"), run!(balance_transactions::list)),
     get("balance_transactions.retrieve", "balance_transactions/{id}", One("balance_transaction"), run!(balance_transactions::retrieve, id)),
@@ -73,7 +98,16 @@ const fn get(name: &'static str, path: &'static str, answers_with: Shape, run: R
 }
 
 const fn post(name: &'static str, path: &'static str, answers_with: Shape, run: Run) -> Operation {
-    line(Method::POST, name, path, answers_with, run)
+    line(Method::POST, name, path, answers_with, run).that_writes()
+}
+
+const fn delete(
+    name: &'static str,
+    path: &'static str,
+    answers_with: Shape,
+    run: Run,
+) -> Operation {
+    line(Method::DELETE, name, path, answers_with, run).that_writes()
 }
 
 const fn line(
@@ -88,6 +122,7 @@ const fn line(
         method,
         path,
         answers_with,
+        writes: false,
         run,
     }
 }
@@ -107,9 +142,9 @@ impl Operation {
         OPERATIONS.iter().map(|operation| operation.name)
     }
 
-    /// `false`: it only reads, and any number may run at a time.
-    pub(super) fn writes(&self) -> bool {
-        self.method != Method::GET
+    const fn that_writes(mut self) -> Self {
+        self.writes = true;
+        self
     }
 
     /// Runs it. `id` is what was found in the path.

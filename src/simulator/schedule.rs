@@ -14,7 +14,9 @@
 
 use std::{sync::Arc, time::Duration};
 
-use super::{Shared, balance_transactions, call::Call, error::ApiError, payment_intents};
+use super::{
+    Shared, balance_transactions, call::Call, disputes, error::ApiError, payment_intents, refunds,
+};
 
 /// What can be scheduled. The words are stored: renaming a variant orphans its rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, sqlx::Type)]
@@ -22,8 +24,16 @@ use super::{Shared, balance_transactions, call::Call, error::ApiError, payment_i
 pub(super) enum Effect {
     /// The money of a captured payment intent is counted: its charge gets its balance transaction.
     AddToBalance,
+    /// A bank has read the evidence in a dispute.
+    ConcludeDispute,
     /// A payment intent that was authorized and never captured is canceled.
     ExpireAuthorization,
+    /// A refund that seemed to have succeeded comes back.
+    FailRefund,
+    /// A pending refund reaches the customer.
+    SucceedRefund,
+    /// The owner of a card disputes a payment intent.
+    OpenDispute,
     /// The money of a balance transaction has arrived.
     MakeAvailable,
     /// The bank says what becomes of a debit.
@@ -43,7 +53,11 @@ impl Effect {
     async fn happen(self, call: &mut Call<'_>, id: &str) -> Result<(), ApiError> {
         match self {
             Effect::AddToBalance => payment_intents::add_to_balance(call, id).await,
+            Effect::ConcludeDispute => disputes::conclude(call, id).await,
+            Effect::OpenDispute => disputes::open(call, id).await,
             Effect::ExpireAuthorization => payment_intents::expire(call, id).await,
+            Effect::FailRefund => refunds::fail(call, id).await,
+            Effect::SucceedRefund => refunds::succeed(call, id).await,
             Effect::SettleDebit => payment_intents::settle(call, id).await,
             Effect::MakeAvailable => balance_transactions::make_available(call, id).await,
         }

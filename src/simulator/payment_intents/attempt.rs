@@ -11,7 +11,8 @@ use crate::simulator::{
     mandates::Acceptance,
     params::Params,
     payment_methods::{
-        AUTHENTICATION_NOT_HANDLED, AUTHENTICATION_REQUIRED, Behaviour, Decline, PaymentMethod,
+        self, AUTHENTICATION_NOT_HANDLED, AUTHENTICATION_REQUIRED, Behaviour, Decline,
+        PaymentMethod,
     },
     schedule::{self, Effect},
 };
@@ -128,6 +129,7 @@ pub(super) async fn succeed(
     method: &PaymentMethod,
 ) -> Result<(), ApiError> {
     let captured = intent.capture_method != "manual";
+    payment_methods::use_up(call, intent, method).await?;
     let charge = charges::succeed(call, intent, method, captured).await?;
     intent.latest_charge = Some(charge.id.clone());
     if captured {
@@ -237,22 +239,6 @@ impl PaymentIntent {
             return Ok(());
         };
         Err(refusal.with("payment_intent", self.show()?).executed())
-    }
-}
-
-impl Decline {
-    /// The answer to the request that met this refusal.
-    fn error(&self, method: &PaymentMethod) -> ApiError {
-        let mut error = ApiError::card(self.message)
-            .code(self.code)
-            .with("decline_code", json!(self.decline_code));
-        if let Some(param) = self.param {
-            error = error.param(param);
-        }
-        if let Some(advice) = self.advice_code {
-            error = error.with("advice_code", json!(advice));
-        }
-        error.with("payment_method", method.object.clone())
     }
 }
 

@@ -40,6 +40,7 @@ pub(in crate::simulator) async fn confirm(
         Some(name) => {
             let method = payment_methods::resolve(call, &name).await?;
             intent.check_accepts(&method).map_err(ApiError::executed)?;
+            payment_methods::check_usable(&method, intent.customer.as_deref())?;
             Some(method)
         }
         None => None,

@@ -53,6 +53,7 @@ pub(in crate::simulator) async fn create(
     if let Some(name) = &new.payment_method {
         let named = payment_methods::resolve(call, name).await?;
         intent.check_accepts(&named)?;
+        payment_methods::check_usable(&named, intent.customer.as_deref())?;
         intent.status = Status::RequiresConfirmation;
         intent.payment_method = Some(named.id.clone());
         method = Some(named);

@@ -66,6 +66,7 @@ pub(in crate::simulator) async fn settle(call: &mut Call<'_>, id: &str) -> Resul
         fail(call, &mut intent, refusal).await?;
         return Ok(());
     }
+    payment_methods::use_up(call, &intent, &method).await?;
     charges::arrive(call, &charge).await?;
     intent.status = Status::Succeeded;
     intent.amount_received = intent.amount;

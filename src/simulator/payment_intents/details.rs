@@ -5,7 +5,6 @@ use crate::simulator::{
     addresses,
     changes::Changes,
     error::ApiError,
-    form::shortened,
     params::{Change, Params},
 };
 
@@ -36,27 +35,10 @@ pub(super) fn parse_at_confirm(params: &mut Params) -> Result<Changes, ApiError>
 }
 
 fn take(details: &mut Changes, params: &mut Params) -> Result<(), ApiError> {
-    details.field("receipt_email", email(params)?);
+    details.field("receipt_email", addresses::email(params, "receipt_email")?);
     details.field("setup_future_usage", future_usage(params)?);
     details.field("shipping", addresses::shipping(params)?);
     Ok(())
-}
-
-fn email(params: &mut Params) -> Result<Change<String>, ApiError> {
-    let change = params.text_change("receipt_email")?;
-    if let Change::Set(address) = &change {
-        let is_plausible = address
-            .split_once('@')
-            .is_some_and(|(who, host)| !who.is_empty() && host.contains('.'))
-            && !address.contains(char::is_whitespace);
-        if !is_plausible {
-            let message = format!("Invalid email address: {}", shortened(address));
-            return Err(ApiError::invalid(message)
-                .code("email_invalid")
-                .param("receipt_email"));
-        }
-    }
-    Ok(change)
 }
 
 fn future_usage(params: &mut Params) -> Result<Change<String>, ApiError> {

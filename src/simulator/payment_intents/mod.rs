@@ -147,6 +147,12 @@ pub(super) async fn find(call: &mut Call<'_>, id: &str) -> Result<PaymentIntent,
     Ok(serde_json::from_value(found)?)
 }
 
+/// The intent that a parameter names, or 400.
+pub(super) async fn named(call: &mut Call<'_>, id: &str) -> Result<PaymentIntent, ApiError> {
+    let intent = objects::in_param(call.tx, "payment_intent", id, "payment_intent").await?;
+    Ok(serde_json::from_value(intent)?)
+}
+
 impl PaymentIntent {
     /// The whole object, as the API shows it.
     pub(super) fn show(&self) -> Result<Value, serde_json::Error> {

@@ -67,6 +67,7 @@ pub(in crate::simulator) async fn update(
     }
     update.check_customer(call, &intent).await?;
     let starts_over = update.starts_over(&intent);
+    let is_for_others = update.changes_method() || update.customer.is_some();
     if update.changes_terms() {
         forget_approval(call, id).await?;
     }
@@ -80,6 +81,9 @@ pub(in crate::simulator) async fn update(
     if let Some(name) = intent.payment_method.clone() {
         let method = payment_methods::resolve(call, &name).await?;
         intent.check_accepts(&method).map_err(ApiError::executed)?;
+        if is_for_others {
+            payment_methods::check_usable(&method, intent.customer.as_deref())?;
+        }
         intent.payment_method = Some(method.id);
     }
     if starts_over {

@@ -6,7 +6,7 @@
 
 use super::{
     instrument::{AmericanAccount, EuropeanAccount, Instrument},
-    table::{Behaviour, TestMethod},
+    table::{Behaviour, Quirk, TestMethod},
 };
 
 /// How a debit ends.
@@ -163,6 +163,7 @@ const fn ach(alias: &'static str, last4: &'static str, failure: Option<Failure>)
             after_seconds: Some(ACH_SECONDS),
             failure,
         }),
+        quirk: Quirk::None,
     }
 }
 
@@ -184,6 +185,7 @@ const fn sepa(
             after_seconds: Some(after_seconds),
             failure,
         }),
+        quirk: Quirk::None,
     }
 }
 

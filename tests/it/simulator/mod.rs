@@ -6,15 +6,20 @@
 )]
 
 mod access;
+mod balance;
 mod balance_transactions;
 mod captures;
+mod customers;
 mod debits;
+mod disputes;
 mod faults;
 mod idempotency;
 mod lists;
 mod odd_input;
+mod payment_methods;
 mod payments;
 mod receiver;
+mod refunds;
 mod schedule;
 mod search;
 mod three_d_secure;
