@@ -36,6 +36,9 @@ pub enum StoreError {
     /// The schema could not be brought up to date: perhaps a newer version wrote the file.
     #[error("its schema cannot be brought up to date: {0}")]
     Migrate(#[from] sqlx::migrate::MigrateError),
+    /// What the endpoints of the command line are compared with cannot be read or written.
+    #[error("its webhook endpoints cannot be brought up to date: {0}")]
+    Endpoints(Box<dyn std::error::Error + Send + Sync>),
     /// The URL is wrong, or `SQLite` cannot open what it names.
     #[error(transparent)]
     Sqlx(#[from] sqlx::Error),

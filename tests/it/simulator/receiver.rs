@@ -149,6 +149,14 @@ pub(super) async fn attempts(world: &World) -> Vec<Value> {
         .clone()
 }
 
+/// Waits until so many attempts were made.
+pub(super) async fn failed(world: &World, number: usize) {
+    eventually("the attempts failed", || async {
+        attempts(world).await.len() == number
+    })
+    .await;
+}
+
 pub(super) async fn pending(world: &World) -> i64 {
     let events = world.get("/v1/events?limit=100").await.body;
     events["data"]
