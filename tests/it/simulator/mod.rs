@@ -10,6 +10,7 @@ mod events;
 mod fairness;
 mod faults;
 mod idempotency;
+mod killed;
 mod lists;
 mod odd_input;
 mod payments;

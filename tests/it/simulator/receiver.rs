@@ -1,7 +1,7 @@
 //! A shop that receives webhooks, and what it makes of them.
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::{HashMap, HashSet, VecDeque},
     net::SocketAddr,
     sync::{Arc, Mutex},
 };
@@ -133,6 +133,13 @@ impl Receiver {
 
     pub(super) fn letters(&self) -> Vec<Letter> {
         self.inbox.letters.lock().unwrap().clone()
+    }
+
+    /// The id of each event that arrived.
+    pub(super) fn arrived(&self) -> HashSet<String> {
+        let letters = self.inbox.letters.lock().unwrap();
+        let ids = letters.iter().map(|letter| letter.event["id"].as_str());
+        ids.map(|id| id.unwrap().to_owned()).collect()
     }
 
     /// How often each type arrived.
