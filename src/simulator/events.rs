@@ -140,7 +140,7 @@ async fn write(call: &mut Call<'_>, kind: &'static str, data: Value) -> Result<(
         "type": kind
     });
     objects::insert(call.tx, &event).await?;
-    sqlx::query(
+    let deliveries = sqlx::query(
         "insert into deliveries (event_id, endpoint_id, next_attempt_at)
          select $1, id, 0 from webhook_endpoints
          where enabled = 1
@@ -151,6 +151,7 @@ async fn write(call: &mut Call<'_>, kind: &'static str, data: Value) -> Result<(
     .bind(kind)
     .execute(&mut *call.tx)
     .await?;
+    call.has_news |= deliveries.rows_affected() > 0;
     Ok(())
 }
 
