@@ -57,6 +57,7 @@ pub(super) async fn retry(
             .executed());
     }
     webhooks::resend(call.tx, id, &endpoint.id, call.now).await?;
+    call.has_news = true;
     Ok(event)
 }
 
@@ -155,7 +156,7 @@ async fn write(call: &mut Call<'_>, kind: &'static str, data: Value) -> Result<(
         "type": kind
     });
     objects::insert(call.tx, &event).await?;
-    webhooks::schedule(call.tx, &id, kind, call.now).await?;
+    call.has_news |= webhooks::schedule(call.tx, &id, kind, call.now).await? > 0;
     Ok(())
 }
 

@@ -9,6 +9,7 @@ use std::{path::Path, str::FromStr, time::Duration};
 use sqlx::{
     Sqlite, SqlitePool, Transaction,
     migrate::Migrator,
+    pool::PoolConnection,
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 
@@ -114,6 +115,11 @@ impl Store {
     /// Begins a transaction that reads one snapshot.
     pub(super) async fn read(&self) -> sqlx::Result<Tx> {
         self.readers.begin().await
+    }
+
+    /// A connection for one statement, which is a snapshot by itself.
+    pub(super) async fn reader(&self) -> sqlx::Result<PoolConnection<Sqlite>> {
+        self.readers.acquire().await
     }
 
     pub(super) async fn close(&self) {

@@ -32,14 +32,15 @@ pub(super) struct Delivery {
     pub(super) fault: Option<String>,
 }
 
-/// One delivery to each endpoint that wants the event. To be called in the transaction of the event.
+/// One delivery to each endpoint that wants the event, and how many there are. To be called in the transaction of
+/// the event.
 pub(in crate::simulator) async fn schedule(
     tx: &mut SqliteConnection,
     event_id: &str,
     kind: &str,
     now: i64,
-) -> sqlx::Result<()> {
-    sqlx::query(
+) -> sqlx::Result<u64> {
+    let written = sqlx::query(
         "insert into deliveries (event_id, endpoint_id, next_attempt_at)
          select $1, id, $3 from objects
          where kind = 'webhook_endpoint' and body ->> '$.status' = 'enabled'
@@ -51,7 +52,7 @@ pub(in crate::simulator) async fn schedule(
     .bind(now * 1000)
     .execute(tx)
     .await?;
-    Ok(())
+    Ok(written.rows_affected())
 }
 
 /// One more delivery to one endpoint, attempted once.
