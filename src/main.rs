@@ -66,7 +66,7 @@ async fn provider(args: ProviderArgs) -> Result<ExitCode, Failure> {
         url,
         secret: secret.expose().to_owned(),
     });
-    let simulator = Simulator::start(SimulatorConfig {
+    let simulator = Simulator::start_with(SimulatorConfig {
         listen: args.listen,
         database_url: args.database_url,
         key: args.key.expose().to_owned(),

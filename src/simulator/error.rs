@@ -125,7 +125,8 @@ impl ApiError {
         json!({ "error": fields })
     }
 
-    fn internal(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+    /// 500, with its cause for the log.
+    pub(super) fn internal(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         let mut error = Self::api(StatusCode::INTERNAL_SERVER_ERROR);
         error.cause = Some(cause.into());
         error

@@ -18,7 +18,7 @@ use super::{
 };
 
 /// Every type of event the simulator makes.
-const TYPES: &[&str] = &[
+pub(super) const TYPES: &[&str] = &[
     "charge.failed",
     "charge.refunded",
     "charge.succeeded",

@@ -13,8 +13,11 @@
 //!   └ operations                what is done
 //!     └ payment_intents, payment_methods, charges, events, currencies
 //! webhooks    the worker that delivers events at least once
-//! control     faults, clock, ledger, journals (`/_control`)
+//! control     faults, chaos, clock, ledger, journals (`/_control`)
 //! ```
+//!
+//! In a test, [`Simulator::start`] gives one that runs, and [`Simulator::control`] its levers. As a process it is
+//! `boring-checkout provider`, and the levers are under `/_control`.
 //!
 //! Two processes must not serve the same database: which keys are in use is known to one process only.
 
@@ -42,6 +45,7 @@ mod operations;
 mod params;
 mod payment_intents;
 mod payment_methods;
+mod refused;
 mod server;
 mod store;
 mod three_d_secure;
@@ -53,10 +57,18 @@ use axum::{Router, middleware, routing::any};
 use tokio::{net::TcpListener, sync::Notify};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-pub use self::store::StoreError;
 use self::{
     auth::SecretKey, clock::Clock, faults::Faults, idempotency::InFlight, journal::Journal,
     store::Store,
+};
+pub use self::{
+    control::{ClockReading, Control, ControlError, Redelivery},
+    faults::{ArmedFault, Chaos, ChaosRates, Fault, OnRequests, OnWebhooks},
+    journal::LoggedRequest,
+    ledger::{Ledger, LedgerOfIntents, LedgerOfRefunds},
+    refused::Refused,
+    store::StoreError,
+    webhooks::LoggedDelivery,
 };
 
 /// The version of the API that answers and events are in, whatever version a request asks for.
@@ -78,6 +90,8 @@ pub struct SimulatorConfig {
     pub webhooks: Vec<WebhookTarget>,
     /// How long a webhook's receiver may take to answer.
     pub webhook_timeout: Duration,
+    /// Random faults, from the first request on.
+    pub chaos: Option<Chaos>,
 }
 
 /// An endpoint that wants every event.
@@ -111,12 +125,49 @@ pub enum SimulatorError {
         /// What is wrong with it.
         reason: String,
     },
+    /// The rates of chaos are none.
+    #[error("the simulator cannot play chaos: {0}")]
+    Chaos(Refused),
     /// The HTTP client that delivers webhooks cannot be built.
     #[error("the simulator cannot deliver webhooks: {0}")]
     Client(#[from] reqwest::Error),
 }
 
 /// A running simulator. Dropped, it stops accepting; [`stop`](Simulator::stop) also waits for what is in flight.
+///
+/// A purchase whose answer is lost, and what was really paid:
+///
+/// ```
+/// use boring_checkout::simulator::{Fault, Simulator};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let simulator = Simulator::start().await?;
+/// let control = simulator.control();
+/// control.arm(Fault::on_operation("payment_intents.create").drop_response())?;
+///
+/// let client = reqwest::Client::builder().no_proxy().build()?;
+/// let purchase = || {
+///     client
+///         .post(format!("{}/v1/payment_intents", simulator.url()))
+///         .bearer_auth("sk_test_boring")
+///         .header("Idempotency-Key", "order-17")
+///         .body("amount=4200&currency=usd&confirm=true&payment_method=pm_card_visa&payment_method_types[]=card")
+///         .send()
+/// };
+/// assert!(purchase().await.is_err(), "the connection ends without an answer");
+/// let again = purchase().await?;
+/// assert_eq!(again.status(), 200);
+/// assert_eq!(again.headers()["idempotent-replayed"], "true");
+///
+/// let ledger = control.ledger().await?;
+/// assert_eq!(ledger.payment_intents.succeeded, 1, "paid once");
+/// assert_eq!(ledger.payment_intents.amount_succeeded, 4200, "in cents");
+/// assert_eq!(control.requests().len(), 2);
+/// simulator.stop().await;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Simulator {
     shared: Arc<Shared>,
@@ -130,6 +181,8 @@ struct Shared {
     store: Store,
     clock: Clock,
     faults: Faults,
+    /// What it was started with, and is reset to.
+    chaos: Option<Chaos>,
     in_flight: InFlight,
     journal: Journal,
     http: reqwest::Client,
@@ -143,10 +196,18 @@ struct Shared {
 }
 
 impl Simulator {
+    /// Starts one on any free port of this machine, in memory, with the key `sk_test_boring` and without webhooks.
+    pub async fn start() -> Result<Simulator, SimulatorError> {
+        Self::start_with(SimulatorConfig::default()).await
+    }
+
     /// Opens the database, binds the address and serves. When this returns, requests are answered.
-    pub async fn start(config: SimulatorConfig) -> Result<Simulator, SimulatorError> {
+    pub async fn start_with(config: SimulatorConfig) -> Result<Simulator, SimulatorError> {
         for target in &config.webhooks {
             target.check()?;
+        }
+        if let Some(chaos) = &config.chaos {
+            chaos.check().map_err(SimulatorError::Chaos)?;
         }
         let opening = SimulatorError::Database;
         let store = Store::open(&config.database_url).await.map_err(opening)?;
@@ -166,7 +227,8 @@ impl Simulator {
             key: SecretKey::new(&config.key),
             store,
             clock,
-            faults: Faults::default(),
+            faults: Faults::with_chaos(config.chaos.clone()),
+            chaos: config.chaos,
             in_flight: InFlight::default(),
             journal: Journal::default(),
             http: webhooks::client(config.webhook_timeout, needs_tls)?,
@@ -187,6 +249,11 @@ impl Simulator {
     /// Where it is reached: `http://127.0.0.1:12111`, without a slash at the end.
     pub fn url(&self) -> String {
         self.shared.base_url.clone()
+    }
+
+    /// Its levers: faults, chaos, clock, ledger, journals.
+    pub fn control(&self) -> Control {
+        Control::new(Arc::clone(&self.shared))
     }
 
     /// Stops accepting, lets what is in flight finish (ten seconds at most), and closes the database.
@@ -213,9 +280,9 @@ impl Drop for Simulator {
 
 fn router(shared: &Arc<Shared>) -> Router {
     let beside_the_api = Router::new()
-        .nest("/_control", control::router(shared))
+        .nest("/_control", control::http::router(shared))
         .merge(three_d_secure::router())
-        .fallback(control::unknown)
+        .fallback(control::http::unknown)
         .layer(middleware::from_fn_with_state(
             Arc::clone(shared),
             server::in_a_task,
@@ -245,6 +312,7 @@ impl Default for SimulatorConfig {
             key: "sk_test_boring".to_owned(),
             webhooks: Vec::new(),
             webhook_timeout: Duration::from_secs(10),
+            chaos: None,
         }
     }
 }
@@ -270,6 +338,7 @@ impl fmt::Debug for SimulatorConfig {
             .field("database_url", &self.database_url)
             .field("webhooks", &self.webhooks)
             .field("webhook_timeout", &self.webhook_timeout)
+            .field("chaos", &self.chaos)
             .finish_non_exhaustive()
     }
 }

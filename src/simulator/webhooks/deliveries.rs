@@ -1,6 +1,6 @@
 //! The table of deliveries: what is due, and what became of it.
 
-use serde_json::{Value, json};
+use serde::Serialize;
 use sqlx::SqliteConnection;
 
 use crate::simulator::clock;
@@ -189,6 +189,28 @@ pub(super) async fn write_down(
     Ok(())
 }
 
+/// An attempt to deliver an event, as the journal has it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LoggedDelivery {
+    /// The event's id.
+    pub event: String,
+    /// The event's type, such as `payment_intent.succeeded`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The endpoint.
+    pub url: String,
+    /// 1 for the first attempt to deliver this event there.
+    pub attempt: i64,
+    /// When it ended: RFC 3339, by the simulator's clock.
+    pub at: String,
+    /// What the endpoint answered.
+    pub status: Option<i64>,
+    /// Why there was no answer.
+    pub error: Option<String>,
+    /// When it will be tried again, if it will: RFC 3339, by the simulator's clock.
+    pub next_attempt_at: Option<String>,
+}
+
 #[derive(sqlx::FromRow)]
 struct Line {
     event_id: String,
@@ -202,7 +224,9 @@ struct Line {
 }
 
 /// Every attempt, newest first, as `/_control/deliveries` shows them.
-pub(in crate::simulator) async fn journal(tx: &mut SqliteConnection) -> sqlx::Result<Vec<Value>> {
+pub(in crate::simulator) async fn journal(
+    tx: &mut SqliteConnection,
+) -> sqlx::Result<Vec<LoggedDelivery>> {
     let lines: Vec<Line> = sqlx::query_as(
         "select a.event_id, o.body ->> '$.type' as kind, a.url, a.attempt as number, a.at, a.status, a.error, a.next_attempt_at
          from delivery_attempts a join objects o on o.id = a.event_id
@@ -212,19 +236,15 @@ pub(in crate::simulator) async fn journal(tx: &mut SqliteConnection) -> sqlx::Re
     .bind(JOURNAL_LIMIT)
     .fetch_all(tx)
     .await?;
-    Ok(lines
-        .into_iter()
-        .map(|line| {
-            json!({
-                "event": line.event_id,
-                "type": line.kind,
-                "url": line.url,
-                "attempt": line.number,
-                "at": clock::rfc3339(line.at),
-                "status": line.status,
-                "error": line.error,
-                "next_attempt_at": line.next_attempt_at.and_then(clock::rfc3339)
-            })
-        })
-        .collect())
+    let shown = lines.into_iter().map(|line| LoggedDelivery {
+        event: line.event_id,
+        kind: line.kind,
+        url: line.url,
+        attempt: line.number,
+        at: clock::rfc3339(line.at),
+        status: line.status,
+        error: line.error,
+        next_attempt_at: line.next_attempt_at.map(clock::rfc3339),
+    });
+    Ok(shown.collect())
 }

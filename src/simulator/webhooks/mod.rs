@@ -17,6 +17,7 @@ mod worker;
 
 use sqlx::SqliteConnection;
 
+pub use self::deliveries::LoggedDelivery;
 pub(super) use self::{
     attempt::send_now,
     deliveries::journal,

@@ -97,7 +97,9 @@ async fn start_what_is_due(
     // Faults strike in the order of events, before anything is sent: what is to be overtaken is held by then.
     let mut starting: Vec<(Delivery, Option<WebhookFault>)> = Vec::new();
     for delivery in due {
-        let fault = shared.faults.strike_webhook(&delivery.event_type);
+        let fault = shared
+            .faults
+            .strike_webhook(&delivery.event_type, &delivery.url);
         if fault == Some(WebhookFault::Reorder) {
             let mut tx = shared.store.begin().await?;
             hold(&mut tx, &delivery, now_ms).await?;

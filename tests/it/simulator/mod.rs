@@ -6,6 +6,9 @@
 )]
 
 mod access;
+mod chaos;
+mod control;
+mod fault_scopes;
 mod faults;
 mod idempotency;
 mod lists;
