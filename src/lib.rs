@@ -48,3 +48,4 @@ pub mod simulator;
 // How it is run.
 pub mod app;
 pub mod config;
+pub mod port_file;

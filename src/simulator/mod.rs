@@ -176,6 +176,7 @@ pub struct Simulator {
 /// What every request and the delivery worker share.
 #[derive(Debug)]
 struct Shared {
+    address: SocketAddr,
     base_url: String,
     key: SecretKey,
     store: Store,
@@ -223,6 +224,7 @@ impl Simulator {
         let is_https = |webhook: &WebhookTarget| webhook.url.starts_with("https:");
         let needs_tls = config.webhooks.iter().any(is_https);
         let shared = Arc::new(Shared {
+            address,
             base_url: format!("http://{address}"),
             key: SecretKey::new(&config.key),
             store,
@@ -249,6 +251,11 @@ impl Simulator {
     /// Where it is reached: `http://127.0.0.1:12111`, without a slash at the end.
     pub fn url(&self) -> String {
         self.shared.base_url.clone()
+    }
+
+    /// The port it listens on.
+    pub fn port(&self) -> u16 {
+        self.shared.address.port()
     }
 
     /// Its levers: faults, chaos, clock, ledger, journals.

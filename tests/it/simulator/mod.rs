@@ -6,6 +6,7 @@
 )]
 
 mod access;
+mod as_a_process;
 mod chaos;
 mod control;
 mod fault_scopes;
