@@ -93,7 +93,7 @@ pub struct ProviderArgs {
     /// Address to serve on; port 0 takes any free one
     #[arg(long, env = "PROVIDER_LISTEN", default_value = "127.0.0.1:12111")]
     pub listen: SocketAddr,
-    /// The ledger, `sqlite://FILE` or `sqlite::memory:` [default: sqlite://data/provider.db]
+    /// The ledger, `sqlite://FILE` or `sqlite::memory:` [default: `sqlite://data/provider.db`]
     #[arg(
         long,
         env = "PROVIDER_DATABASE_URL",
@@ -116,7 +116,7 @@ pub struct ProviderArgs {
     /// Let faults strike at random: the same ones again for the same number [default: none]
     #[arg(long, env = "PROVIDER_CHAOS", value_name = "SEED")]
     pub chaos: Option<u64>,
-    /// How often each of them strikes, such as drop_response=0.05,webhook_drop=0.1; those that are not named
+    /// How often each of them strikes, such as `drop_response=0.05,webhook_drop=0.1`; those that are not named
     /// never do [default: 0.02 for each fault of a request but hang, 0.04 for each of a webhook]
     #[arg(long, env = "PROVIDER_CHAOS_RATES", value_name = "RATES")]
     pub chaos_rates: Option<ChaosRates>,

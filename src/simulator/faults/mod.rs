@@ -12,6 +12,7 @@
 
 mod chaos;
 mod check;
+mod dice;
 mod fault;
 mod scope;
 
@@ -23,7 +24,7 @@ use std::{
 use axum::http::StatusCode;
 use serde::Serialize;
 
-use self::chaos::Dice;
+use self::dice::Dice;
 pub use self::{
     chaos::{Chaos, ChaosRates},
     fault::{Fault, OnRequests, OnWebhooks},

@@ -169,16 +169,16 @@ impl<'p> Path<'p> {
     }
 
     fn check(self) -> Result<(), Refused> {
+        let is_of_the_api = self.beginning.starts_with("/v1/")
+            || (self.is_open && "/v1/".starts_with(self.beginning));
         let sentence = if self.beginning.contains('*') {
             "A path may end in *, and has no other *."
         } else if self.beginning.contains(['?', '#']) {
             "A path ends before the question mark."
-        } else if !self.beginning.starts_with("/v1/")
-            && !(self.is_open && "/v1/".starts_with(self.beginning))
-        {
-            "Faults strike requests to the API, whose paths begin with /v1/."
-        } else {
+        } else if is_of_the_api {
             return Ok(());
+        } else {
+            "Faults strike requests to the API, whose paths begin with /v1/."
         };
         Err(Refused::new(sentence).param("on[path]"))
     }

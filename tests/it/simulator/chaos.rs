@@ -82,8 +82,9 @@ async fn what_else_happens_at_the_same_time_changes_nothing() {
     // Which of the requests is the nth is up to the network; that the nth meets its fault is not.
     let tally = |met: Vec<Option<&'static str>>| {
         let mut tally: HashMap<Option<&str>, usize> = HashMap::new();
-        met.into_iter()
-            .for_each(|fault| *tally.entry(fault).or_default() += 1);
+        for fault in met {
+            *tally.entry(fault).or_default() += 1;
+        }
         tally
     };
     let create = "payment_intents.create";
