@@ -14,6 +14,7 @@
 //!     └ payment_intents, payment_methods, charges, events, currencies
 //! webhooks    the worker that delivers events at least once
 //! control     faults, chaos, clock, ledger, journals (`/_control`)
+//! page        the same for people (`/`); three_d_secure, the bank's page
 //! ```
 //!
 //! In a test, [`Simulator::start`] gives one that runs, and [`Simulator::control`] its levers. As a process it is
@@ -43,9 +44,11 @@ mod ledger;
 mod lists;
 mod objects;
 mod operations;
+mod page;
 mod params;
 mod payment_intents;
 mod payment_methods;
+mod place;
 mod refused;
 mod server;
 mod store;
@@ -229,7 +232,9 @@ impl Drop for Simulator {
 fn router(shared: &Arc<Shared>) -> Router {
     let beside_the_api = Router::new()
         .nest("/_control", control::http::router(shared))
-        .merge(three_d_secure::router())
+        .merge(page::router(shared))
+        .merge(page::assets())
+        .merge(three_d_secure::router(shared))
         .fallback(control::http::unknown)
         .layer(middleware::from_fn_with_state(
             Arc::clone(shared),

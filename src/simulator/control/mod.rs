@@ -27,7 +27,7 @@ const MAX_COPIES: u32 = 100;
 /// The controls of a running simulator; cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Control {
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
 }
 
 /// Why a control did not do what it was asked for.

@@ -2,7 +2,7 @@
 //!
 //! How often each fault strikes is said here; which request it strikes is for the [`dice`](super::dice).
 
-use std::{str::FromStr, time::Duration};
+use std::{fmt, str::FromStr, time::Duration};
 
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
@@ -131,12 +131,23 @@ impl ChaosRates {
         ]
     }
 
+    /// Every rate by its name: those of requests, then those of webhooks.
+    fn named(&self) -> (Vec<(String, f64)>, Vec<(String, f64)>) {
+        let requests = self.of_requests(Duration::ZERO).into_iter();
+        let webhooks = self.of_webhooks(Duration::ZERO).into_iter();
+        (
+            requests
+                .map(|(fault, rate)| (fault.name().to_owned(), rate))
+                .collect(),
+            webhooks
+                .map(|(fault, rate)| (format!("webhook_{}", fault.name()), rate))
+                .collect(),
+        )
+    }
+
     /// Refuses what is no share, what is more than everything, and what is nothing at all.
     fn check(&self) -> Result<(), Refused> {
-        let requests = self.of_requests(Duration::ZERO);
-        let requests = requests.map(|(fault, rate)| (fault.name().to_owned(), rate));
-        let webhooks = self.of_webhooks(Duration::ZERO);
-        let webhooks = webhooks.map(|(fault, rate)| (format!("webhook_{}", fault.name()), rate));
+        let (requests, webhooks) = self.named();
         for (name, rate) in requests.iter().chain(&webhooks) {
             if !(0.0..=1.0).contains(rate) {
                 return Err(Refused::new(format!("{name} is between 0 and 1.")));
@@ -155,6 +166,21 @@ impl ChaosRates {
             return Err(Refused::new("With every rate 0, nothing ever goes wrong."));
         }
         Ok(())
+    }
+}
+
+/// The rates that are not 0, as they are read: `drop_response=0.05,webhook_drop=0.1`.
+impl fmt::Display for ChaosRates {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (requests, webhooks) = self.named();
+        let in_use = requests
+            .iter()
+            .chain(&webhooks)
+            .filter(|(_, rate)| *rate > 0.0);
+        let pairs: Vec<String> = in_use
+            .map(|(name, rate)| format!("{name}={rate}"))
+            .collect();
+        f.write_str(&pairs.join(","))
     }
 }
 
@@ -234,7 +260,8 @@ mod tests {
         ] {
             assert!(read(wrong).is_err(), "{wrong}");
         }
-        assert!(ChaosRates::default().check().is_ok());
+        let default = ChaosRates::default();
+        assert_eq!(read(&default.to_string()), Ok(default));
         assert!(ChaosRates::default().hang < f64::EPSILON);
     }
 }

@@ -99,10 +99,7 @@ impl Details {
                 .and_then(|()| self.status())
                 .map(ApiFault::ErrorAfter),
             "rate_limit" => self.only(name, &[]).map(|()| ApiFault::RateLimit),
-            _ => Err(unknown(
-                name,
-                "drop_request, drop_response, delay, hang, error_before, error_after, rate_limit",
-            )),
+            _ => Err(unknown(name, &ApiFault::NAMES)),
         }
     }
 
@@ -119,10 +116,7 @@ impl Details {
                 .map(WebhookFault::Delay),
             "reorder" => self.only(name, &[]).map(|()| WebhookFault::Reorder),
             "bad_signature" => self.only(name, &[]).map(|()| WebhookFault::BadSignature),
-            _ => Err(unknown(
-                name,
-                "drop, duplicate, delay, reorder, bad_signature",
-            )),
+            _ => Err(unknown(name, &WebhookFault::NAMES)),
         }
     }
 
@@ -173,10 +167,11 @@ impl Details {
     }
 }
 
-fn unknown(name: &str, known: &str) -> Refused {
+fn unknown(name: &str, known: &[&str]) -> Refused {
     Refused::new(format!(
-        "There is no fault {} here. It is one of {known}.",
-        shortened(name)
+        "There is no fault {} here. It is one of {}.",
+        shortened(name),
+        known.join(", ")
     ))
     .param("fault")
 }

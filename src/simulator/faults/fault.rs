@@ -8,6 +8,7 @@ use std::{fmt, time::Duration};
 use serde::{Deserialize, Serialize};
 
 use super::scope::On;
+use crate::simulator::place::without_secrets;
 
 /// Something that goes wrong on the way to the provider, or on the way of its webhooks.
 ///
@@ -33,9 +34,9 @@ pub struct Fault {
     #[serde(rename = "fault")]
     pub(super) name: String,
     #[serde(default)]
-    pub(super) skip: u32,
+    pub(in crate::simulator) skip: u32,
     #[serde(default = "once")]
-    pub(super) times: u32,
+    pub(in crate::simulator) times: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) delay_ms: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -231,10 +232,22 @@ impl fmt::Display for Fault {
             (" on ", &self.on.webhook),
             (" with the key ", &self.on.key),
             (" at ", &self.on.path),
-            (" to ", &self.on.url),
         ] {
             if let Some(value) = value {
                 write!(f, "{text}{value}")?;
+            }
+        }
+        if let Some(url) = &self.on.url {
+            write!(f, " to {}", without_secrets(url))?;
+        }
+        let details = [
+            ("delay_ms", self.delay_ms),
+            ("status", self.status.map(u64::from)),
+            ("copies", self.copies.map(u64::from)),
+        ];
+        for (name, value) in details {
+            if let Some(value) = value {
+                write!(f, ", {name} {value}")?;
             }
         }
         Ok(())

@@ -68,6 +68,16 @@ pub(super) enum WebhookFault {
 }
 
 impl ApiFault {
+    pub(super) const NAMES: [&str; 7] = [
+        "drop_request",
+        "drop_response",
+        "delay",
+        "hang",
+        "error_before",
+        "error_after",
+        "rate_limit",
+    ];
+
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::DropRequest => "drop_request",
@@ -82,6 +92,8 @@ impl ApiFault {
 }
 
 impl WebhookFault {
+    pub(super) const NAMES: [&str; 5] = ["drop", "duplicate", "delay", "reorder", "bad_signature"];
+
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Drop => "drop",
