@@ -2,7 +2,7 @@
 
 use std::{fmt, net::SocketAddr, time::Duration};
 
-use super::{faults::Chaos, refused::Refused, store::StoreError};
+use super::{faults::Chaos, refused::Refused, store::StoreError, webhook_endpoints};
 
 /// How to run a simulator.
 #[derive(Clone)]
@@ -89,15 +89,10 @@ impl SimulatorConfig {
 
 impl WebhookTarget {
     fn check(&self) -> Result<(), SimulatorError> {
-        let refused = |reason: String| SimulatorError::WebhookUrl {
+        webhook_endpoints::check_url(&self.url).map_err(|reason| SimulatorError::WebhookUrl {
             url: self.url.clone(),
             reason,
-        };
-        let url = url::Url::parse(&self.url).map_err(|error| refused(error.to_string()))?;
-        if !matches!(url.scheme(), "http" | "https") {
-            return Err(refused("it must begin with http:// or https://".to_owned()));
-        }
-        Ok(())
+        })
     }
 }
 

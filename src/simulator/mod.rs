@@ -11,7 +11,7 @@
 //!   ├ auth, form, params        what was asked, and by whom
 //!   ├ execute, idempotency      one transaction, with its answer in it
 //!   └ operations                what is done
-//!     └ payment_intents, payment_methods, charges, events, currencies
+//!     └ payment_intents, payment_methods, charges, events, webhook_endpoints, currencies
 //! webhooks    the worker that delivers events at least once
 //! control     faults, chaos, clock, ledger, journals (`/_control`)
 //! page        the same for people (`/`); three_d_secure, the bank's page
@@ -32,6 +32,7 @@ mod config;
 mod control;
 mod currencies;
 mod error;
+mod event_types;
 mod events;
 mod execute;
 mod expand;
@@ -53,6 +54,7 @@ mod refused;
 mod server;
 mod store;
 mod three_d_secure;
+mod webhook_endpoints;
 mod webhooks;
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
@@ -62,8 +64,8 @@ use tokio::{net::TcpListener, sync::Notify};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use self::{
-    auth::SecretKey, clock::Clock, faults::Faults, idempotency::InFlight, journal::Journal,
-    store::Store,
+    auth::SecretKey, clock::Clock, error::ApiError, faults::Faults, idempotency::InFlight,
+    journal::Journal, store::Store, webhooks::Post,
 };
 pub use self::{
     config::{SimulatorConfig, SimulatorError, WebhookTarget},
@@ -135,7 +137,9 @@ struct Shared {
     chaos: Option<Chaos>,
     in_flight: InFlight,
     journal: Journal,
-    http: reqwest::Client,
+    post: Post,
+    /// The endpoints that the command line names.
+    webhooks: Vec<WebhookTarget>,
     /// Wakes the delivery worker.
     wake: Notify,
     tasks: TaskTracker,
@@ -158,15 +162,13 @@ impl Simulator {
         let store = Store::open(&config.database_url).await.map_err(opening)?;
         let clock = prepare(&store, &config.webhooks)
             .await
-            .map_err(|error| opening(error.into()))?;
+            .map_err(|error| opening(StoreError::Endpoints(error.into_cause())))?;
         let listening = |source| SimulatorError::Listen {
             address: config.listen,
             source,
         };
         let listener = TcpListener::bind(config.listen).await.map_err(listening)?;
         let address = listener.local_addr().map_err(listening)?;
-        let is_https = |webhook: &WebhookTarget| webhook.url.starts_with("https:");
-        let needs_tls = config.webhooks.iter().any(is_https);
         let shared = Arc::new(Shared {
             address,
             base_url: format!("http://{address}"),
@@ -177,7 +179,8 @@ impl Simulator {
             chaos: config.chaos,
             in_flight: InFlight::default(),
             journal: Journal::default(),
-            http: webhooks::client(config.webhook_timeout, needs_tls)?,
+            post: Post::new(config.webhook_timeout)?,
+            webhooks: config.webhooks,
             wake: Notify::new(),
             tasks: TaskTracker::new(),
             stopping: CancellationToken::new(),
@@ -248,10 +251,10 @@ fn router(shared: &Arc<Shared>) -> Router {
 }
 
 /// Takes over the configured endpoints, and reads how far the clock is ahead.
-async fn prepare(store: &Store, targets: &[WebhookTarget]) -> sqlx::Result<Clock> {
+async fn prepare(store: &Store, targets: &[WebhookTarget]) -> Result<Clock, ApiError> {
     let mut tx = store.begin().await?;
     let clock = Clock::new(clock::load(&mut tx).await?);
-    webhooks::configure(&mut tx, targets, clock.now()).await?;
+    webhook_endpoints::configure(&mut tx, targets, clock.now()).await?;
     tx.commit().await?;
     Ok(clock)
 }

@@ -24,6 +24,7 @@ use crate::simulator::{
     faults::{Chaos, Fault},
     ids,
     params::Params,
+    webhook_endpoints,
 };
 
 pub(in crate::simulator) fn router(shared: &Arc<Shared>) -> Router<Arc<Shared>> {
@@ -40,6 +41,7 @@ pub(in crate::simulator) fn router(shared: &Arc<Shared>) -> Router<Arc<Shared>> 
             get(show_chaos).post(start_chaos).delete(end_chaos),
         )
         .route("/events/{event}/deliver", post(deliver_event))
+        .route("/webhook_endpoints/{endpoint}/roll", post(roll_secret))
         .route("/clock", get(show_clock).post(move_clock))
         .route("/reset", post(reset))
         .fallback(unknown)
@@ -126,6 +128,31 @@ async fn deliver_event(
     let DeliverEvent { copies } = parse(if body.is_empty() { b"{}" } else { &body })?;
     let deliveries = control.redeliver(&event, copies).await?;
     Ok(Shown(json!({ "event": event, "deliveries": deliveries })))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RollSecret {
+    #[serde(default = "a_day")]
+    overlap_seconds: i64,
+}
+
+fn a_day() -> i64 {
+    24 * 60 * 60
+}
+
+/// Gives an endpoint a new secret, as one does at Stripe's Dashboard.
+async fn roll_secret(
+    State(shared): State<Arc<Shared>>,
+    Path(endpoint): Path<String>,
+    body: Bytes,
+) -> Result<Shown, ApiError> {
+    let RollSecret { overlap_seconds } = parse(if body.is_empty() { b"{}" } else { &body })?;
+    let mut tx = shared.store.begin().await?;
+    let now = shared.clock.now();
+    let rolled = webhook_endpoints::roll(&mut tx, &endpoint, overlap_seconds, now).await?;
+    tx.commit().await?;
+    Ok(Shown(rolled))
 }
 
 async fn show_clock(State(control): State<Control>) -> Result<Shown, ApiError> {

@@ -18,6 +18,7 @@ use super::{
     journal::LoggedRequest,
     ledger::{self, Ledger},
     refused::Refused,
+    webhook_endpoints,
     webhooks::{self, LoggedDelivery},
 };
 
@@ -184,13 +185,14 @@ impl Control {
         for forget in [
             "delete from delivery_attempts",
             "delete from deliveries",
-            "delete from objects",
+            "delete from objects where kind <> 'webhook_endpoint'",
             "delete from idempotency_keys",
-            "delete from webhook_endpoints where configured = 0",
             "update clock set offset_seconds = 0",
         ] {
             sqlx::query(forget).execute(&mut *tx).await?;
         }
+        let now = chrono::Utc::now().timestamp();
+        webhook_endpoints::restore(&mut tx, &self.shared.webhooks, now).await?;
         tx.commit().await?;
         self.shared.clock.set_offset(0);
         self.shared.faults.clear();
@@ -227,7 +229,6 @@ impl From<sqlx::Error> for ControlError {
 impl From<ApiError> for ControlError {
     /// Controls ask for what is stored, so whatever is wrong with it is not the asker's fault.
     fn from(error: ApiError) -> Self {
-        let no_cause = || "an object is not what it should be".into();
-        Self::Failed(error.cause.unwrap_or_else(no_cause))
+        Self::Failed(error.into_cause())
     }
 }

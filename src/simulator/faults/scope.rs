@@ -5,7 +5,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::simulator::{
-    events, form::shortened, idempotency::MAX_KEY_LENGTH, operations::Operation, refused::Refused,
+    event_types, form::shortened, idempotency::MAX_KEY_LENGTH, operations::Operation,
+    refused::Refused, webhook_endpoints,
 };
 
 /// `"on"` of a fault.
@@ -106,21 +107,19 @@ impl On {
     pub(super) fn check_webhooks(&self) -> Result<(), Refused> {
         if let Some(kind) = &self.webhook
             && kind != "*"
-            && !events::TYPES.contains(&kind.as_str())
+            && !event_types::MADE.contains(&kind.as_str())
         {
-            let (kind, types) = (shortened(kind), events::TYPES.join(", "));
+            let (kind, types) = (shortened(kind), event_types::MADE.join(", "));
             let sentence =
                 format!("There is no event of the type {kind}. It is * or one of {types}.");
             return Err(Refused::new(sentence).param("on[webhook]"));
         }
-        if let Some(url) = &self.url
-            && !url::Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "http" | "https"))
-        {
-            let sentence = format!(
-                "No endpoint can have the URL {}: it begins with http:// or https://.",
-                shortened(url)
-            );
-            return Err(Refused::new(sentence).param("on[url]"));
+        if let Some(url) = &self.url {
+            webhook_endpoints::check_url(url).map_err(|reason| {
+                let sentence =
+                    format!("No endpoint can have the URL {}: {reason}.", shortened(url));
+                Refused::new(sentence).param("on[url]")
+            })?;
         }
         Ok(())
     }

@@ -1,12 +1,14 @@
 //! What the page shows, already turned into text. Askama escapes all of it.
 
+use std::fmt;
+
 use askama::Template;
 use chrono::DateTime;
 
 use super::forms::Typed;
 use crate::simulator::{
     control::{Control, ControlError},
-    currencies, events,
+    currencies, event_types,
     faults::{ApiFault, WebhookFault},
     journal::LoggedRequest,
     ledger::Ledger,
@@ -101,7 +103,7 @@ impl Overview {
             faults: faults.collect(),
             chaos,
             operations: Operation::all().map(|it| it.name).collect(),
-            event_types: events::TYPES,
+            event_types: event_types::MADE,
         })
     }
 
@@ -119,8 +121,8 @@ impl Overview {
     }
 
     /// The class of a status.
-    fn tone<S: Copy + Into<i64>>(&self, status: &S) -> &'static str {
-        if (200..300).contains(&(*status).into()) {
+    fn tone(&self, status: impl fmt::Display) -> &'static str {
+        if status.to_string().starts_with('2') {
             "good"
         } else {
             "bad"

@@ -125,7 +125,8 @@ async fn a_fault_that_could_never_strike_is_refused_with_a_sentence() {
             json!({"webhook": "payment_intent.paid"}),
             "payment_intent.succeeded",
         ),
-        (json!({"url": "127.0.0.1/hook"}), "http://"),
+        (json!({"url": "127.0.0.1/hook"}), "URL"),
+        (json!({"url": "ftp://127.0.0.1/hook"}), "http://"),
     ] {
         let fault = if on.get("webhook").or(on.get("url")).is_some() {
             "drop"
