@@ -13,6 +13,8 @@ pub(super) struct Call<'c> {
     pub(super) cause: Cause,
     /// Where the simulator is reached, for the links it gives out.
     pub(super) base_url: &'c str,
+    /// There is something to deliver, or to do later, once this is committed.
+    pub(super) has_news: bool,
 }
 
 impl<'c> Call<'c> {
@@ -23,6 +25,7 @@ impl<'c> Call<'c> {
             now: shared.clock.now(),
             cause: Cause::default(),
             base_url: &shared.base_url,
+            has_news: false,
         }
     }
 }

@@ -129,7 +129,14 @@ impl ApiError {
         json!({ "error": fields })
     }
 
-    fn internal(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+    /// What went wrong, for whoever is no client.
+    pub(super) fn into_cause(self) -> Box<dyn std::error::Error + Send + Sync> {
+        self.cause
+            .unwrap_or_else(|| Value::Object(self.fields).to_string().into())
+    }
+
+    /// 500, with its cause for the log.
+    pub(super) fn internal(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         let mut error = Self::api(StatusCode::INTERNAL_SERVER_ERROR);
         error.cause = Some(cause.into());
         error

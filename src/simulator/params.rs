@@ -67,7 +67,7 @@ impl Params {
     }
 
     pub(super) fn text_change(&mut self, name: &str) -> Result<Change<String>, ApiError> {
-        let is_given = self.branch.contains_key(name);
+        let is_given = self.is_given(name);
         Ok(Change::new(is_given, self.text(name)?))
     }
 
@@ -147,8 +147,13 @@ impl Params {
     }
 
     pub(super) fn hash_change(&mut self, name: &str) -> Result<Change<Params>, ApiError> {
-        let is_given = self.branch.contains_key(name);
+        let is_given = self.is_given(name);
         Ok(Change::new(is_given, self.hash(name)?))
+    }
+
+    /// Whether the parameter was given, be it empty to unset what it names.
+    pub(super) fn is_given(&self, name: &str) -> bool {
+        self.branch.contains_key(name)
     }
 
     /// `name` if it is a plain value, else the hash of that name: `created=5` or `created[gte]=5`.
@@ -196,10 +201,7 @@ impl Params {
 
     /// The first of these parameters that is given, even if it is empty.
     pub(super) fn first_given(&self, names: &[&'static str]) -> Option<&'static str> {
-        names
-            .iter()
-            .copied()
-            .find(|name| self.branch.contains_key(*name))
+        names.iter().copied().find(|name| self.is_given(name))
     }
 
     /// Refuses to unset what must have a value.

@@ -77,6 +77,7 @@ pub(super) async fn later(
         .bind(object_id)
         .execute(&mut *call.tx)
         .await?;
+    call.has_news = true;
     Ok(())
 }
 

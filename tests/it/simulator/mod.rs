@@ -6,24 +6,35 @@
 )]
 
 mod access;
+mod as_a_process;
 mod balance;
 mod balance_transactions;
 mod captures;
+mod chaos;
+mod control;
 mod customers;
 mod debits;
 mod disputes;
+mod events;
+mod fairness;
+mod fault_scopes;
 mod faults;
 mod idempotency;
+mod killed;
 mod lists;
 mod odd_input;
+mod page;
 mod payment_methods;
 mod payments;
 mod receiver;
 mod refunds;
 mod schedule;
 mod search;
+mod secret_rotation;
 mod three_d_secure;
 mod updates;
+mod upgrade;
+mod webhook_endpoints;
 mod webhook_faults;
 mod webhooks;
 mod world;

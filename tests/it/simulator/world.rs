@@ -2,7 +2,7 @@
 
 use std::{future::Future, time::Duration};
 
-use boring_checkout::simulator::{Simulator, SimulatorConfig, WebhookTarget};
+use boring_checkout::simulator::{Control, Simulator, SimulatorConfig, WebhookTarget};
 use reqwest::{
     Method,
     header::{CONTENT_TYPE, HeaderMap},
@@ -62,8 +62,23 @@ impl World {
         Self::start(config, None).await
     }
 
+    /// On a database that is there already.
+    pub(super) async fn at(database_url: &str, webhooks: Vec<WebhookTarget>) -> Self {
+        Self::with(SimulatorConfig {
+            database_url: database_url.to_owned(),
+            webhooks,
+            ..SimulatorConfig::default()
+        })
+        .await
+    }
+
+    /// As configured.
+    pub(super) async fn with(config: SimulatorConfig) -> Self {
+        Self::start(config, None).await
+    }
+
     async fn start(config: SimulatorConfig, folder: Option<TempDir>) -> Self {
-        let simulator = Simulator::start(config.clone()).await.unwrap();
+        let simulator = Simulator::start_with(config.clone()).await.unwrap();
         let client = reqwest::Client::builder().no_proxy().build().unwrap();
         Self {
             simulator,
@@ -81,6 +96,11 @@ impl World {
 
     pub(super) fn url(&self, path: &str) -> String {
         format!("{}{path}", self.simulator.url())
+    }
+
+    /// The typed controls, as a Rust test has them.
+    pub(super) fn levers(&self) -> Control {
+        self.simulator.control()
     }
 
     pub(super) async fn get(&self, path: &str) -> Answer {
@@ -117,6 +137,10 @@ impl World {
 
     pub(super) async fn refunds(&self, form: &str) -> Answer {
         self.post("/v1/refunds", form).await
+    }
+
+    pub(super) async fn delete(&self, path: &str) -> Answer {
+        self.call(Method::DELETE, path, "", &[]).await
     }
 
     pub(super) async fn call(
