@@ -52,6 +52,7 @@ mod payment_intents;
 mod payment_methods;
 mod refunds;
 mod schedule;
+mod search;
 mod server;
 mod store;
 mod three_d_secure;

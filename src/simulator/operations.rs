@@ -55,6 +55,7 @@ use Shape::{List, One};
 static OPERATIONS: &[Operation] = &[
     post("payment_intents.create", "payment_intents", One("payment_intent"), run!(payment_intents::create)),
     get("payment_intents.list", "payment_intents", List("payment_intent"), run!(payment_intents::list)),
+    get("payment_intents.search", "payment_intents/search", List("payment_intent"), run!(payment_intents::search)),
     get("payment_intents.retrieve", "payment_intents/{id}", One("payment_intent"), run!(payment_intents::retrieve, id)),
     post("payment_intents.update", "payment_intents/{id}", One("payment_intent"), run!(payment_intents::update, id)),
     post("payment_intents.capture", "payment_intents/{id}/capture", One("payment_intent"), run!(payment_intents::capture, id)),

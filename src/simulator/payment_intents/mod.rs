@@ -44,6 +44,7 @@ use super::{
     lists::{Filter, Page},
     objects,
     params::Params,
+    search::{self, Index, Kind},
 };
 
 /// The part of a payment intent that changes, or that something is decided by. Everything else the API shows
@@ -118,6 +119,23 @@ pub(super) async fn list(call: &mut Call<'_>, mut params: Params) -> Result<Valu
     params.finish()?;
     page.fetch(call.tx, "payment_intent", "/v1/payment_intents", &filters)
         .await
+}
+
+const INDEX: Index = Index {
+    kind: "payment_intent",
+    resource: "payment_intents",
+    fields: &[
+        ("amount", Kind::Number),
+        ("created", Kind::Number),
+        ("currency", Kind::Token),
+        ("customer", Kind::Token),
+        ("status", Kind::Token),
+    ],
+};
+
+/// `GET /v1/payment_intents/search`
+pub(super) async fn search(call: &mut Call<'_>, params: Params) -> Result<Value, ApiError> {
+    search::search(call.tx, &INDEX, params).await
 }
 
 /// The intent named in the path.
