@@ -284,10 +284,7 @@ async fn the_cards_of_a_customer_are_listed_and_changed() {
     assert_eq!(unknown.error()["param"], "billing_details[shoe]");
     let cards = kept(&world, &customer, "?type=card").await;
     assert_eq!(cards, [amex.body.clone(), changed.body.clone()]);
-    assert_eq!(
-        kept(&world, &customer, "?type=sepa_debit").await,
-        [] as [Value; 0]
-    );
+    assert!(kept(&world, &customer, "?type=sepa_debit").await.is_empty());
     let by_customer = format!("/v1/payment_methods?customer={customer}&type=card&limit=1");
     assert_eq!(
         world.get(&by_customer).await.body["data"],

@@ -390,9 +390,10 @@ async fn refunds_are_listed_and_expanded() {
         listed(&format!("/v1/charges/{charge}/refunds?limit=1")).await,
         of_paid[..1]
     );
-    assert_eq!(
-        listed("/v1/refunds?created[gt]=99999999999").await,
-        [] as [Value; 0]
+    assert!(
+        listed("/v1/refunds?created[gt]=99999999999")
+            .await
+            .is_empty()
     );
 
     let expanded = world
