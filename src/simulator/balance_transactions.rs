@@ -44,8 +44,10 @@ pub(super) enum Kind {
     Charge,
     /// Any other method did.
     Payment,
-    /// Money went back to a customer.
+    /// Money went back to a card.
     Refund,
+    /// Or to another account of a customer.
+    PaymentRefund,
     /// It came again, because the customer's bank did not take it.
     RefundFailure,
     /// A customer's bank took money that is disputed.
@@ -60,6 +62,7 @@ impl Kind {
             Kind::Charge => "charge",
             Kind::Payment => "payment",
             Kind::Refund => "refund",
+            Kind::PaymentRefund => "payment_refund",
             Kind::RefundFailure => "refund_failure",
             Kind::Dispute | Kind::DisputeReversal => "adjustment",
         }
@@ -69,7 +72,7 @@ impl Kind {
     fn reporting_category(self) -> &'static str {
         match self {
             Kind::Charge | Kind::Payment => "charge",
-            Kind::Refund => "refund",
+            Kind::Refund | Kind::PaymentRefund => "refund",
             Kind::RefundFailure => "refund_failure",
             Kind::Dispute => "dispute",
             Kind::DisputeReversal => "dispute_reversal",

@@ -75,6 +75,7 @@ static OPERATIONS: &[Operation] = &[
     post("disputes.close", "disputes/{id}/close", One("dispute"), run!(disputes::close, id)),
     post("customers.create", "customers", One("customer"), run!(customers::create)),
     get("customers.list", "customers", List("customer"), run!(customers::list)),
+    get("customers.search", "customers/search", List("customer"), run!(customers::search)),
     get("customers.retrieve", "customers/{id}", One("customer"), run!(customers::retrieve, id)),
     post("customers.update", "customers/{id}", One("customer"), run!(customers::update, id)),
     delete("customers.delete", "customers/{id}", One("customer"), run!(customers::delete, id)),

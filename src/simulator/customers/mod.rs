@@ -16,6 +16,7 @@ use super::{
     objects,
     params::Params,
     payment_methods,
+    search::{self, Index, Kind},
 };
 
 /// `POST /v1/customers`. With `payment_method` the customer keeps that one from the beginning.
@@ -65,6 +66,22 @@ pub(super) async fn list(call: &mut Call<'_>, mut params: Params) -> Result<Valu
     params.finish()?;
     page.fetch(call.tx, "customer", "/v1/customers", &filters)
         .await
+}
+
+const INDEX: Index = Index {
+    kind: "customer",
+    resource: "customers",
+    fields: &[
+        ("created", Kind::Number),
+        ("email", Kind::Text),
+        ("name", Kind::Text),
+        ("phone", Kind::Text),
+    ],
+};
+
+/// `GET /v1/customers/search`
+pub(super) async fn search(call: &mut Call<'_>, params: Params) -> Result<Value, ApiError> {
+    search::search(call.tx, &INDEX, params).await
 }
 
 /// `GET /v1/customers/{id}/payment_methods`

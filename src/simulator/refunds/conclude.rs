@@ -82,15 +82,21 @@ impl Refund {
     pub(super) fn refer(mut self, reference: Reference) -> Self {
         let is_available = reference == Reference::Available;
         let number = is_available.then(|| ids::digits(16));
-        let mut card = json!({
-            "reference_status": if is_available { "available" } else { "pending" },
-            "reference_type": "acquirer_reference_number",
-            "type": if self.status == Status::Pending { "pending" } else { "refund" }
-        });
+        let mut destination =
+            json!({ "reference_status": if is_available { "available" } else { "pending" } });
         if let Some(number) = number {
-            objects::set(&mut card, "reference", json!(number));
+            objects::set(&mut destination, "reference", json!(number));
         }
-        self.destination_details = json!({ "card": card, "type": "card" });
+        let kind = self.destination_details.get("type").and_then(Value::as_str);
+        let kind = kind.unwrap_or_default().to_owned();
+        if kind == "card" {
+            let is_pending = self.status == Status::Pending;
+            let way = if is_pending { "pending" } else { "refund" };
+            objects::set(&mut destination, "type", json!(way));
+            let number = "acquirer_reference_number";
+            objects::set(&mut destination, "reference_type", json!(number));
+        }
+        self.destination_details = json!({ "type": kind, kind: destination });
         self
     }
 }

@@ -43,9 +43,14 @@ pub(in crate::simulator) async fn create(
     let charge = new.of.find(call).await?;
     disputes::check_refundable(call, &charge).await?;
     let amount = amount_to_refund(&charge, new.amount)?;
-    let bank = payment_methods::quirk(call, &charge.payment_method).await?;
+    let bank = bank_of(call, &charge).await?;
     let mut refund = new.refund(call, &charge, amount, bank)?;
-    refund.balance_transaction = Some(refund.move_money(call, Kind::Refund, -amount).await?);
+    let kind = if charge.kind() == "card" {
+        Kind::Refund
+    } else {
+        Kind::PaymentRefund
+    };
+    refund.balance_transaction = Some(refund.move_money(call, kind, -amount).await?);
     let created = serde_json::to_value(&refund)?;
     objects::insert(call.tx, &created).await?;
     events::record(call, "refund.created", &created).await?;
@@ -57,6 +62,14 @@ pub(in crate::simulator) async fn create(
     let referenced = serde_json::to_value(refund.refer(Reference::Available))?;
     save(call, &created, &referenced).await?;
     Ok(referenced)
+}
+
+/// How the customer's bank treats refunds. To an account that was debited it is a transfer, which takes its time.
+async fn bank_of(call: &mut Call<'_>, charge: &Charge) -> Result<Quirk, ApiError> {
+    if charge.kind() != "card" {
+        return Ok(Quirk::RefundsPend);
+    }
+    payment_methods::quirk(call, &charge.payment_method).await
 }
 
 /// What was asked for, or all that is left; or why nothing can be refunded.
@@ -117,8 +130,13 @@ impl New {
         bank: Quirk,
     ) -> Result<Refund, ApiError> {
         let is_pending = bank == Quirk::RefundsPend;
+        let (prefix, destination) = match charge.kind() {
+            "us_bank_account" => ("pyr", "us_bank_transfer"),
+            "sepa_debit" => ("pyr", "eu_bank_transfer"),
+            _ => ("re", "card"),
+        };
         let mut refund: Refund = serde_json::from_value(json!({
-            "id": ids::object_id("re"),
+            "id": ids::object_id(prefix),
             "object": "refund",
             "amount": amount,
             "balance_transaction": null,
@@ -127,7 +145,7 @@ impl New {
             "currency": charge.currency,
             "customer": charge.customer,
             "customer_account": null,
-            "destination_details": null,
+            "destination_details": { "type": destination },
             "metadata": self.metadata,
             "payment_intent": charge.payment_intent,
             "payment_method": charge.payment_method,

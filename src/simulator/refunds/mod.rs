@@ -2,11 +2,11 @@
 //!
 //! ```text
 //! create ──┬── succeeded ── (the bank of pm_card_refundFail) ──► failed: the charge has its money again
-//!          └── pending ──── (the bank of pm_card_pendingRefund) ──► succeeded
+//!          └── pending ──── (the bank of pm_card_pendingRefund, or of a debited account) ──► succeeded
 //! ```
 //!
-//! `requires_action` and `canceled` belong to methods whose customer has to give a bank account; a card's refund
-//! knows its way, so canceling one is always refused.
+//! `requires_action` and `canceled` belong to methods whose customer has to say where the money shall go. Here it
+//! is always known, so canceling a refund is always refused.
 //!
 //! Two refunds of one charge cannot together exceed it: what is left is read and taken in one transaction, and
 //! the database has one writer at a time. Leave out the comparison in `create` and
@@ -54,7 +54,7 @@ struct Refund {
     rest: Map<String, Value>,
 }
 
-/// Those a card's refund can have.
+/// Those a refund can have whose way is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Status {

@@ -7,6 +7,8 @@ use serde_json::Value;
 pub(in crate::simulator) enum Kind {
     /// A word that fits as a whole or not at all, in upper or lower case.
     Token,
+    /// The same, and it can be searched for a part of it.
+    Text,
     Number,
 }
 
@@ -33,6 +35,8 @@ pub(super) enum Test {
     IsNull,
     /// Lower case.
     Is(String),
+    /// Lower case.
+    Contains(String),
     Compares(Comparison, f64),
 }
 
@@ -70,6 +74,9 @@ impl Test {
             Test::Is(wanted) => value
                 .as_str()
                 .is_some_and(|text| text.to_lowercase() == *wanted),
+            Test::Contains(part) => value
+                .as_str()
+                .is_some_and(|text| text.to_lowercase().contains(part)),
             Test::Compares(comparison, wanted) => value
                 .as_f64()
                 .is_some_and(|number| comparison.holds(number, *wanted)),

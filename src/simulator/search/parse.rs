@@ -14,6 +14,9 @@ use crate::simulator::form::shortened;
 /// As many clauses as Stripe allows.
 const MAX_CLAUSES: usize = 10;
 
+/// Shorter parts of a text are in too many.
+const MIN_PART: usize = 3;
+
 /// What can be searched for.
 #[derive(Debug)]
 pub(in crate::simulator) struct Index {
@@ -48,6 +51,8 @@ pub(super) enum Fault {
         operator: &'static str,
         field: String,
     },
+    #[error("a part of the field `{0}` has at least {MIN_PART} characters, in quotes")]
+    ShortPart(String),
     #[error("the field `{0}` is compared with a number")]
     NotANumber(String),
 }
@@ -234,11 +239,17 @@ fn test(name: String, kind: Kind, operator: &'static str, value: Literal) -> Res
         };
     }
     match kind {
-        Kind::Token if operator == ":" => Ok(match value {
+        Kind::Text if operator == "~" => match value {
+            Literal::Quoted(part) if part.chars().count() >= MIN_PART => {
+                Ok(Test::Contains(part.to_lowercase()))
+            }
+            _ => Err(Fault::ShortPart(name)),
+        },
+        Kind::Token | Kind::Text if operator == ":" => Ok(match value {
             Literal::Quoted(text) | Literal::Number(_, text) => Test::Is(text.to_lowercase()),
             Literal::Null => Test::IsNull,
         }),
-        Kind::Token => Err(unfit(name)),
+        Kind::Token | Kind::Text => Err(unfit(name)),
         Kind::Number => {
             let comparison = match operator {
                 ":" => Comparison::Equal,
@@ -281,6 +292,7 @@ mod tests {
             ("amount", Kind::Number),
             ("status", Kind::Token),
             ("card.last4", Kind::Token),
+            ("note", Kind::Text),
         ],
     };
 
@@ -289,6 +301,7 @@ mod tests {
             "amount": 1000,
             "status": "succeeded",
             "card": { "last4": "4242" },
+            "note": "Leave it at the Door",
             "customer": null,
             "metadata": { "order": "Seven", "a/b~c": "it's \"so\"" }
         })
@@ -314,6 +327,9 @@ mod tests {
             "status:'succeeded'",
             "status:\"SUCCEEDED\"",
             "card.last4:4242",
+            "note~'the door'",
+            "-note~'window'",
+            "note:'leave it at the door'",
             "metadata['order']:'seven'",
             "metadata[\"order\"]:\"Seven\"",
             r#"metadata['a/b~c']:'it\'s "so"'"#,

@@ -13,8 +13,8 @@ async fn a_customer_is_made_changed_and_found() {
 
     let made = world.post("/v1/customers", form).await;
     let path = format!("/v1/customers/{}", made.id());
-    let changes = "name=&phone=123&metadata[tier]=&metadata[since]=2026&address[city]=Rome";
-    let changed = world.post(&path, changes).await;
+    let form = "name=&phone=123&metadata[tier]=&metadata[since]=2026&address[city]=Rome";
+    let changed = world.post(&path, form).await;
     let the_same_again = world.post(&path, "phone=123").await;
 
     assert!(made.id().starts_with("cus_"));
@@ -68,6 +68,32 @@ async fn customers_are_listed_by_email_and_in_pages() {
     assert_eq!(emails(&same), ["a@x.org", "a@x.org"]);
     assert_eq!(first.body["has_more"], true);
     assert_eq!(emails(&next), ["b@x.org"]);
+}
+
+#[tokio::test]
+async fn customers_are_searched_by_parts_of_what_they_say() {
+    let world = World::open().await;
+    for form in [
+        "email=ada@example.com&name=Ada",
+        "email=bob@example.org&metadata[tier]=gold",
+    ] {
+        world.post("/v1/customers", form).await;
+    }
+    let found = async |query: &str| {
+        let query: String = url::form_urlencoded::byte_serialize(query.as_bytes()).collect();
+        world
+            .get(&format!("/v1/customers/search?query={query}"))
+            .await
+    };
+
+    assert_eq!(emails(&found("email~'EXAMPLE'").await).len(), 2);
+    assert_eq!(emails(&found("name:'ada'").await), ["ada@example.com"]);
+    assert_eq!(
+        emails(&found("metadata['tier']:'gold'").await),
+        ["bob@example.org"]
+    );
+    assert_eq!(found("email~'e'").await.status, 400);
+    assert_eq!(found("tax_exempt:'none'").await.status, 400);
 }
 
 #[tokio::test]
@@ -193,10 +219,9 @@ async fn what_no_customer_can_be_is_refused() {
         .await;
     assert_eq!(declined.status, 402);
     assert_eq!(emails(&world.get("/v1/customers").await).len(), 2);
-    let keys = |from: usize| -> String {
-        (from..from + 30)
-            .map(|key| format!("metadata[{key}]=x&"))
-            .collect()
+    let keys = |from: usize| {
+        let keys = (from..from + 30).map(|key| format!("metadata[{key}]=x"));
+        keys.collect::<Vec<_>>().join("&")
     };
     let path = format!("/v1/customers/{customer}");
     assert_eq!(world.post(&path, &keys(0)).await.status, 200);

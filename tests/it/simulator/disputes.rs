@@ -42,6 +42,21 @@ async fn a_disputed_payment_cannot_be_refunded() {
 }
 
 #[tokio::test]
+async fn a_payment_captured_later_is_disputed_then() {
+    let world = World::open().await;
+    let form = PURCHASE.replace("pm_card_visa", "pm_card_createDispute");
+    let held = world.buys(&format!("{form}&capture_method=manual")).await;
+    assert_eq!(world.get("/v1/disputes").await.body["data"], json!([]));
+
+    let capture = format!("/v1/payment_intents/{}/capture", held.id());
+    world.post(&capture, "amount_to_capture=3000").await;
+    world.settles_object(held.id()).await;
+
+    let disputes = world.get("/v1/disputes").await;
+    assert_eq!(disputes.body["data"][0]["amount"], 3000);
+}
+
+#[tokio::test]
 async fn the_card_says_what_the_dispute_is_about() {
     let world = World::open().await;
 

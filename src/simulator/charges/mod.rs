@@ -3,15 +3,20 @@
 //! A charge is a copy point. It takes the intent's metadata and description as they are when it is made, and
 //! later changes to the intent do not reach it.
 
+mod blank;
+mod refund;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use self::blank::{approval, receipt_url, refusal};
+pub(super) use self::refund::{give_back, mark_disputed, named, take_again};
 use super::{
     balance_transactions::{self, Kind, Movement, processing_fee},
     call::Call,
     disputes,
     error::ApiError,
-    events, ids,
+    events,
     lists::{Filter, Page},
     objects,
     params::Params,
@@ -214,94 +219,25 @@ async fn find(call: &mut Call<'_>, id: &str) -> Result<Option<Charge>, ApiError>
     Ok(found.map(serde_json::from_value).transpose()?)
 }
 
-/// The charge that a parameter names, or 400.
-pub(super) async fn named(call: &mut Call<'_>, id: &str) -> Result<Charge, ApiError> {
-    let charge = objects::in_param(call.tx, "charge", id, "charge").await?;
-    Ok(serde_json::from_value(charge)?)
-}
-
-/// Its customer's bank wants the money back, or asks what it was for.
-pub(super) async fn mark_disputed(call: &mut Call<'_>, mut charge: Charge) -> Result<(), ApiError> {
-    charge.disputed = true;
-    charge.save(call).await.map(drop)
-}
-
-/// A part of the money, or all of it, is refunded.
-pub(super) async fn give_back(
-    call: &mut Call<'_>,
-    mut charge: Charge,
-    amount: i64,
-) -> Result<(), ApiError> {
-    let before = serde_json::to_value(&charge)?;
-    charge.amount_refunded += amount;
-    charge.refunded = charge.left() == 0;
-    let after = charge.save(call).await?;
-    events::record_change(call, "charge.refunded", &before, &after).await?;
-    if charge.disputed && charge.refunded {
-        disputes::close_inquiry(call, &charge.id).await?;
-    }
-    Ok(())
-}
-
-/// A refund failed: the money is here again.
-pub(super) async fn take_again(
-    call: &mut Call<'_>,
-    mut charge: Charge,
-    amount: i64,
-) -> Result<(), ApiError> {
-    charge.amount_refunded -= amount;
-    charge.refunded = charge.left() == 0;
-    charge.save(call).await?;
-    Ok(())
-}
-
-fn receipt_url(id: &str) -> String {
-    format!("https://pay.stripe.com/receipts/{id}")
-}
-
-fn approval() -> Value {
-    json!({
-        "advice_code": null,
-        "network_advice_code": null,
-        "network_decline_code": null,
-        "network_status": "approved_by_network",
-        "reason": null,
-        "risk_level": "normal",
-        "risk_score": 20,
-        "seller_message": "Payment complete.",
-        "type": "authorized"
-    })
-}
-
-fn refusal(reason: &str, advice_code: Option<&str>) -> Value {
-    json!({
-        "advice_code": advice_code,
-        "network_advice_code": null,
-        "network_decline_code": null,
-        "network_status": "declined_by_network",
-        "reason": reason,
-        "risk_level": "normal",
-        "risk_score": 20,
-        "seller_message": "The bank gave no reason for this decline.",
-        "type": "issuer_declined"
-    })
-}
-
 impl Charge {
-    /// What can still be refunded: no more than was captured.
-    pub(super) fn left(&self) -> i64 {
-        self.amount_captured - self.amount_refunded
+    /// The type of its payment method: `card`, `us_bank_account`, …
+    pub(super) fn kind(&self) -> &str {
+        self.details("/type").unwrap_or_default()
     }
 
     pub(super) fn card_brand(&self) -> Option<&str> {
+        self.details("/card/brand")
+    }
+
+    fn details(&self, pointer: &str) -> Option<&str> {
         let details = self.rest.get("payment_method_details")?;
-        details.pointer("/card/brand")?.as_str()
+        details.pointer(pointer)?.as_str()
     }
 
     /// Returns the id of the balance transaction.
     async fn enter_balance(&self, call: &mut Call<'_>) -> Result<String, ApiError> {
         let test = payment_methods::test_behind(call, &self.payment_method).await?;
-        let is_card = self.id.starts_with("ch_");
+        let is_card = self.kind() == "card";
         let movement = Movement {
             kind: if is_card { Kind::Charge } else { Kind::Payment },
             source: &self.id,
@@ -338,69 +274,5 @@ impl Charge {
         self.captured = false;
         self.save(call).await?;
         self.announce(call, "charge.failed").await
-    }
-
-    /// Everything a charge has before anybody knows how it ends.
-    fn pending(
-        call: &Call<'_>,
-        intent: &PaymentIntent,
-        method: &PaymentMethod,
-        mandate: Option<&str>,
-    ) -> Result<Self, serde_json::Error> {
-        let kind = method.kind();
-        let details = method
-            .test
-            .instrument
-            .charge_details(intent.amount, mandate);
-        // What is not a card is a "payment", in ids and in the books.
-        let prefix = if kind == "card" { "ch" } else { "py" };
-        let statement = match &intent.statement_descriptor_suffix {
-            Some(suffix) => format!("BORING CHECKOUT* {suffix}"),
-            None => "BORING CHECKOUT".to_owned(),
-        };
-        serde_json::from_value(json!({
-            "id": ids::object_id(prefix),
-            "object": "charge",
-            "amount": intent.amount,
-            "amount_captured": 0,
-            "amount_refunded": 0,
-            "application": null,
-            "application_fee": null,
-            "application_fee_amount": null,
-            "balance_transaction": null,
-            "billing_details": method.object.get("billing_details"),
-            "calculated_statement_descriptor": intent.statement_descriptor.clone().unwrap_or(statement),
-            "captured": false,
-            "created": call.now,
-            "currency": intent.currency,
-            "customer": intent.customer,
-            "description": intent.description,
-            "disputed": false,
-            "failure_balance_transaction": null,
-            "failure_code": null,
-            "failure_message": null,
-            "fraud_details": {},
-            "livemode": false,
-            "metadata": intent.metadata,
-            "on_behalf_of": null,
-            "outcome": null,
-            "paid": false,
-            "payment_intent": intent.id,
-            "payment_method": method.id,
-            "payment_method_details": { "type": kind, kind: details },
-            "receipt_email": intent.receipt_email,
-            "receipt_number": null,
-            "receipt_url": null,
-            "refunded": false,
-            "review": null,
-            "shipping": intent.shipping,
-            "source": null,
-            "source_transfer": null,
-            "statement_descriptor": intent.statement_descriptor,
-            "statement_descriptor_suffix": intent.statement_descriptor_suffix,
-            "status": "pending",
-            "transfer_data": null,
-            "transfer_group": null
-        }))
     }
 }
