@@ -1,6 +1,6 @@
 //! The simulator's clock: the wall's, moved forward on request.
 //!
-//! Idempotency keys live for a day and webhooks are retried for three. A test that cannot wait moves the clock
+//! Idempotency keys live for a day and webhooks are retried for hours. A test that cannot wait moves the clock
 //! (`POST /_control/clock`); the offset is stored, so a restart does not go back in time. Only the timestamp in
 //! a webhook's signature is the wall's, because receivers compare it with their own clock.
 
