@@ -55,6 +55,7 @@ mod objects;
 mod operations;
 mod page;
 mod params;
+mod path_id;
 mod payment_intents;
 mod payment_methods;
 mod place;

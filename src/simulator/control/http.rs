@@ -7,7 +7,7 @@ use std::{sync::Arc, time::Duration};
 use axum::{
     Router,
     body::{Body, Bytes},
-    extract::{Path, RawQuery, Request, State},
+    extract::{RawQuery, Request, State},
     http::{HeaderValue, Method, Response, StatusCode, Uri},
     middleware::{self, Next},
     response::IntoResponse,
@@ -24,6 +24,7 @@ use crate::simulator::{
     faults::{Chaos, Fault},
     ids,
     params::Params,
+    path_id::PathId,
     webhook_endpoints,
 };
 
@@ -123,7 +124,7 @@ fn one_copy() -> u32 {
 
 async fn deliver_event(
     State(control): State<Control>,
-    Path(event): Path<String>,
+    PathId(event): PathId,
     body: Bytes,
 ) -> Result<Shown, ApiError> {
     let DeliverEvent { copies } = parse(if body.is_empty() { b"{}" } else { &body })?;
@@ -145,7 +146,7 @@ fn a_day() -> i64 {
 /// Gives an endpoint a new secret, as one does at Stripe's Dashboard.
 async fn roll_secret(
     State(shared): State<Arc<Shared>>,
-    Path(endpoint): Path<String>,
+    PathId(endpoint): PathId,
     body: Bytes,
 ) -> Result<Shown, ApiError> {
     let RollSecret { overlap_seconds } = parse(if body.is_empty() { b"{}" } else { &body })?;
