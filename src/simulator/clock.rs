@@ -65,7 +65,9 @@ pub(super) async fn advance(tx: &mut sqlx::SqliteConnection, seconds: i64) -> sq
 }
 
 /// Milliseconds of the clock as RFC 3339, the way `/_control` shows time.
-pub(super) fn rfc3339(at_ms: i64) -> Option<String> {
-    let at = DateTime::from_timestamp_millis(at_ms)?;
-    Some(at.to_rfc3339_opts(SecondsFormat::Millis, true))
+pub(super) fn rfc3339(at_ms: i64) -> String {
+    // Empty beyond the year 262,000, which no clock here reaches.
+    DateTime::from_timestamp_millis(at_ms)
+        .map(|at| at.to_rfc3339_opts(SecondsFormat::Millis, true))
+        .unwrap_or_default()
 }

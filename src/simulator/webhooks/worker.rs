@@ -106,7 +106,9 @@ fn strike(shared: &Shared, delivery: &Delivery) -> Option<WebhookFault> {
     if delivery.manual || delivery.fault.is_some() || !delivery.is_wanted {
         return None;
     }
-    shared.faults.strike_webhook(&delivery.event_type)
+    shared
+        .faults
+        .strike_webhook(&delivery.event_type, &delivery.url)
 }
 
 /// The fault's name and how many milliseconds of the simulator's clock, if all it does is to make the attempt wait.
