@@ -75,6 +75,7 @@ pub use self::{
     ledger::{Ledger, LedgerOfIntents, LedgerOfRefunds},
     refused::Refused,
     store::StoreError,
+    webhook_endpoints::RolledSecret,
     webhooks::LoggedDelivery,
 };
 
