@@ -20,18 +20,18 @@ async fn every_answer_has_the_headers_that_sdks_read() {
     assert_eq!(paid.header("stripe-should-retry"), Some("false"));
     assert_eq!(paid.header("content-type"), Some("application/json"));
     assert_eq!(paid.header("cache-control"), Some("no-cache, no-store"));
-    assert!(paid.header("stripe-version").unwrap().ends_with(".dahlia"));
+    assert!(paid.header("stripe-version").unwrap().ends_with(".endive"));
     let versioned = world
         .call(
             reqwest::Method::GET,
             "/v1/events",
             "",
-            &[("stripe-version", "2026-10-28.endive")],
+            &[("stripe-version", "2026-07-29.dahlia")],
         )
         .await;
     assert_eq!(
         versioned.header("stripe-version"),
-        Some("2026-10-28.endive")
+        Some("2026-07-29.dahlia")
     );
     let odd = world
         .call(

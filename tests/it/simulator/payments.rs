@@ -40,6 +40,7 @@ async fn a_purchase_is_paid_and_can_be_looked_at_from_every_side() {
     assert_eq!(charge.body["payment_intent"], paid.body["id"]);
     assert_eq!(charge.body["metadata"], json!({ "order": "7" }));
     assert_eq!(charge.body["description"], "two teas");
+    world.settles().await;
     let narrowed = world.get("/_control/ledger?metadata[order]=7").await.body;
     assert_eq!(narrowed["payment_intents"]["amount_succeeded"], 4200);
     assert_eq!(narrowed["events"], 4);
@@ -237,4 +238,52 @@ async fn without_a_return_url_a_confirm_that_may_redirect_is_refused_but_leaves_
 fn cells(row: &str) -> [&str; 5] {
     let cells: Vec<&str> = row.split_whitespace().collect();
     cells.try_into().expect("five cells in a row")
+}
+
+#[tokio::test]
+async fn goods_go_to_an_address_that_has_every_field() {
+    let world = World::open().await;
+    let to = |shipping: &str| format!("{PURCHASE}&{shipping}");
+
+    let paid = world
+        .buys(&to("shipping[name]=A+Buyer&shipping[address][line1]=1+High+Street&shipping[address][country]=US"))
+        .await;
+
+    let shipping = json!({
+        "address": {
+            "city": null,
+            "country": "US",
+            "line1": "1 High Street",
+            "line2": null,
+            "postal_code": null,
+            "state": null
+        },
+        "carrier": null,
+        "name": "A Buyer",
+        "phone": null,
+        "tracking_number": null
+    });
+    assert_eq!(paid.body["shipping"], shipping);
+    let charge = format!(
+        "/v1/charges/{}",
+        paid.body["latest_charge"].as_str().unwrap()
+    );
+    assert_eq!(world.get(&charge).await.body["shipping"], shipping);
+    for (bad, param) in [
+        ("shipping[address][line1]=1+High+Street", "shipping[name]"),
+        ("shipping[name]=A+Buyer", "shipping[address]"),
+        (
+            "shipping[name]=A+Buyer&shipping[address][planet]=Mars",
+            "shipping[address][planet]",
+        ),
+        (
+            "shipping[name]=A+Buyer&shipping[address][line1]=1&shipping[by]=ship",
+            "shipping[by]",
+        ),
+    ] {
+        let refused = world.buys(&to(bad)).await;
+        assert_eq!(refused.status, 400, "{bad}");
+        assert_eq!(refused.error()["param"], param, "{bad}");
+    }
+    assert_eq!(world.succeeded().await, 1);
 }

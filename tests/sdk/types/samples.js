@@ -1,0 +1,126 @@
+// Every kind of object that the simulator gives, by every operation and in every state it can be brought into.
+
+import Stripe from "stripe";
+
+import { lamp, LAMP } from "../lib/story.js";
+
+const RETURN_URL = "https://shop.example/after";
+
+/** Each sample: `{ operation, type, state, body }`, where `type` is what the SDK promises to those who call it. */
+export async function collectSamples(simulator) {
+  const collector = new Collector(simulator);
+  for (const collect of [paymentIntents, refusals, charges, events]) await collect(collector.stripe, collector);
+  return collector.samples;
+}
+
+async function paymentIntents(stripe, { take, simulator }) {
+  const { paymentIntents } = stripe;
+  const create = (state, params) => take("Stripe.PaymentIntent", state, paymentIntents.create(params));
+
+  const unpaid = await create("requires_payment_method", LAMP);
+  await create("requires_confirmation", { ...LAMP, payment_method: "pm_card_visa" });
+  await create("requires_capture", lamp("pm_card_visa", { capture_method: "manual" }));
+  await create("succeeded", lamp());
+  await create("succeeded, with everything", lamp("pm_card_visa", {
+    capture_method: "automatic",
+    description: "A lamp",
+    metadata: { cart: "7" },
+    receipt_email: "buyer@shop.example",
+    setup_future_usage: "off_session",
+    shipping: { name: "A Buyer", address: { line1: "1 High Street", city: "Springfield", country: "US" } },
+    statement_descriptor_suffix: "LAMP",
+  }));
+  const automatic = { payment_method_types: undefined, automatic_payment_methods: { enabled: true, allow_redirects: "never" } };
+  await create("succeeded, automatic payment methods", lamp("pm_card_visa", automatic));
+  await create("requires_action, in a frame", lamp("pm_card_threeDSecure2Required"));
+
+  const asked = await create("requires_action", lamp("pm_card_threeDSecure2Required", { return_url: RETURN_URL }));
+  await simulator.customer(asked.next_action.redirect_to_url.url, "refuse");
+  await take("Stripe.PaymentIntent", "authentication failed", paymentIntents.retrieve(asked.id));
+
+  await take("Stripe.PaymentIntent", "succeeded", paymentIntents.confirm(unpaid.id, { payment_method: "pm_card_visa" }));
+  const expanded = paymentIntents.retrieve(unpaid.id, { expand: ["latest_charge", "payment_method"] });
+  await take("Stripe.PaymentIntent", "succeeded, expanded", expanded);
+  const canceled = paymentIntents.cancel(asked.id, { cancellation_reason: "abandoned" });
+  await take("Stripe.PaymentIntent", "canceled", canceled);
+  await take("Stripe.ApiList<Stripe.PaymentIntent>", "a page", paymentIntents.list({ limit: 100 }));
+}
+
+async function refusals(stripe, { take, takeError }) {
+  const { paymentIntents } = stripe;
+  for (const paymentMethod of [
+    "pm_card_chargeDeclined",
+    "pm_card_chargeDeclinedExpiredCard",
+    "pm_card_chargeDeclinedIncorrectCvc",
+    "pm_card_chargeDeclinedProcessingError",
+  ]) {
+    const error = await takeError(paymentMethod, paymentIntents.create(lamp(paymentMethod)));
+    await take("Stripe.PaymentIntent", paymentMethod, paymentIntents.retrieve(error.payment_intent.id));
+  }
+  const absent = lamp("pm_card_authenticationRequired", { off_session: true });
+  await takeError("off_session", paymentIntents.create(absent));
+  await takeError("bad parameter", paymentIntents.create({ ...LAMP, amount: 1 }));
+  await takeError("unknown id", paymentIntents.retrieve("pi_unknown"));
+  const paid = await paymentIntents.create(lamp());
+  await takeError("unexpected state", paymentIntents.confirm(paid.id));
+  await takeError("unexpected state", paymentIntents.cancel(paid.id));
+  const key = { idempotencyKey: "cart-7" };
+  await paymentIntents.create(lamp(), key);
+  await takeError("idempotency", paymentIntents.create(LAMP, key));
+}
+
+async function charges(stripe, { take }) {
+  const page = await take("Stripe.ApiList<Stripe.Charge>", "a page", stripe.charges.list({ limit: 100 }));
+  for (const { id, status, captured } of page.data) {
+    await take("Stripe.Charge", `${status}${captured ? "" : ", not captured"}`, stripe.charges.retrieve(id));
+  }
+}
+
+/** One of each type. Being the last, it finds all that happened before. */
+async function events(stripe, { take }) {
+  const types = new Set();
+  for await (const { id, type } of stripe.events.list({ limit: 100 })) {
+    if (types.has(type)) continue;
+    types.add(type);
+    await take(`Extract<Stripe.Event, { type: "${type}" }>`, type, stripe.events.retrieve(id));
+  }
+  await take("Stripe.ApiList<Stripe.Event>", "a page", stripe.events.list({ limit: 20 }));
+}
+
+class Collector {
+  samples = [];
+  #body;
+
+  constructor(simulator) {
+    this.simulator = simulator;
+    // The SDK adds to what it hands on, so the answers are taken from the wire.
+    const httpClient = Stripe.createFetchHttpClient(async (url, init) => {
+      const answer = await fetch(url, init);
+      this.#body = await answer.clone().json();
+      return answer;
+    });
+    this.stripe = simulator.sdk({ httpClient });
+  }
+
+  /** Waits for a call, and keeps what it was answered with. */
+  take = async (type, state, call) => {
+    const object = await call;
+    await this.#keep(type, state, this.#body);
+    return object;
+  };
+
+  /** The same for a call that is refused. */
+  takeError = async (state, call) => {
+    const isRefused = await call.then(() => false, () => true);
+    if (!isRefused) throw new Error(`not refused: ${state}`);
+    // All errors have one shape, and this is the declaration's name for it.
+    await this.#keep("Stripe.PaymentIntent.LastPaymentError", state, this.#body.error);
+    return this.#body.error;
+  };
+
+  /** The journal knows by its own name what was called. */
+  async #keep(type, state, body) {
+    const { data: [{ operation }] } = await this.simulator.control("GET", "requests");
+    this.samples.push({ operation, type, state, body });
+  }
+}
