@@ -87,6 +87,7 @@ pub use self::{
     ledger::{Ledger, LedgerOfIntents, LedgerOfRefunds},
     refused::Refused,
     store::StoreError,
+    webhook_endpoints::RolledSecret,
     webhooks::LoggedDelivery,
 };
 

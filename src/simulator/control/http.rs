@@ -25,7 +25,6 @@ use crate::simulator::{
     ids,
     params::Params,
     path_id::PathId,
-    webhook_endpoints,
 };
 
 pub(in crate::simulator) fn router(shared: &Arc<Shared>) -> Router<Arc<Shared>> {
@@ -143,18 +142,15 @@ fn a_day() -> i64 {
     24 * 60 * 60
 }
 
-/// Gives an endpoint a new secret, as one does at Stripe's Dashboard.
 async fn roll_secret(
-    State(shared): State<Arc<Shared>>,
+    State(control): State<Control>,
     PathId(endpoint): PathId,
     body: Bytes,
 ) -> Result<Shown, ApiError> {
     let RollSecret { overlap_seconds } = parse(if body.is_empty() { b"{}" } else { &body })?;
-    let mut tx = shared.store.begin().await?;
-    let now = shared.clock.now();
-    let rolled = webhook_endpoints::roll(&mut tx, &endpoint, overlap_seconds, now).await?;
-    tx.commit().await?;
-    Ok(Shown(rolled))
+    // What is negative is refused together with what is too much.
+    let overlap = Duration::from_secs(u64::try_from(overlap_seconds).unwrap_or(u64::MAX));
+    Shown::new(control.roll_secret(&endpoint, overlap).await?)
 }
 
 async fn show_clock(State(control): State<Control>) -> Result<Shown, ApiError> {
