@@ -11,6 +11,7 @@ mod balance;
 mod balance_transactions;
 mod captures;
 mod chaos;
+mod confirming;
 mod control;
 mod customers;
 mod debits;
