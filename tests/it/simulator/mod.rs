@@ -12,6 +12,7 @@ mod balance_transactions;
 mod barrage;
 mod captures;
 mod chaos;
+mod confirming;
 mod connection;
 mod control;
 mod customers;
