@@ -9,7 +9,8 @@ const RETURN_URL = "https://shop.example/after";
 /** Each sample: `{ operation, type, state, body }`, where `type` is what the SDK promises to those who call it. */
 export async function collectSamples(simulator) {
   const collector = new Collector(simulator);
-  for (const collect of [paymentIntents, refusals, charges, events]) await collect(collector.stripe, collector);
+  const kinds = [paymentIntents, refusals, customers, paymentMethods, refunds, webhookEndpoints, balance, charges, events];
+  for (const collect of kinds) await collect(collector.stripe, collector);
   return collector.samples;
 }
 
@@ -67,6 +68,84 @@ async function refusals(stripe, { take, takeError }) {
   const key = { idempotencyKey: "cart-7" };
   await paymentIntents.create(lamp(), key);
   await takeError("idempotency", paymentIntents.create(LAMP, key));
+}
+
+async function customers(stripe, { take }) {
+  const { customers } = stripe;
+  const address = { line1: "1 High Street", city: "Springfield", country: "US" };
+  await take("Stripe.Customer", "nothing known", customers.create());
+  const known = customers.create({
+    address,
+    description: "A regular",
+    email: "ann@shop.example",
+    metadata: { since: "2020" },
+    name: "Ann",
+    phone: "+15550100",
+    shipping: { address, name: "Ann" },
+  });
+  const { id } = await take("Stripe.Customer", "much known", known);
+  await take("Stripe.Customer", "changed", customers.update(id, { name: "Anna", description: "" }));
+  await stripe.paymentMethods.attach("pm_card_visa", { customer: id });
+  await stripe.paymentIntents.create(lamp("pm_card_visa", { customer: id }));
+  await take("Stripe.ApiList<Stripe.PaymentMethod>", "a page", customers.listPaymentMethods(id));
+  await take("Stripe.ApiList<Stripe.Customer>", "a page", customers.list());
+  await take("Stripe.Customer | Stripe.DeletedCustomer", "known", customers.retrieve(id));
+  await take("Stripe.DeletedCustomer", "deleted", customers.del(id));
+  await take("Stripe.Customer | Stripe.DeletedCustomer", "deleted", customers.retrieve(id));
+}
+
+async function paymentMethods(stripe, { take, takeError }) {
+  const { paymentMethods } = stripe;
+  const customer = (await stripe.customers.create()).id;
+  const billing_details = { name: "Ann", address: { line1: "1 High Street", country: "US" } };
+  const card = { token: "tok_visa" };
+  const { id } = await take("Stripe.PaymentMethod", "card", paymentMethods.create({ type: "card", card, billing_details }));
+  await take("Stripe.PaymentMethod", "attached", paymentMethods.attach(id, { customer }));
+  await take("Stripe.PaymentMethod", "changed", paymentMethods.update(id, { metadata: { for: "tests" } }));
+  await take("Stripe.PaymentMethod", "attached", paymentMethods.retrieve(id));
+  await take("Stripe.ApiList<Stripe.PaymentMethod>", "a page", paymentMethods.list({ customer }));
+  await take("Stripe.PaymentMethod", "detached", paymentMethods.detach(id));
+  await takeError("used up", paymentMethods.attach(id, { customer }));
+}
+
+async function refunds(stripe, { take, takeError, simulator }) {
+  const { refunds } = stripe;
+  for (const paymentMethod of ["pm_card_visa", "pm_card_pendingRefund", "pm_card_refundFail"]) {
+    const { id, latest_charge } = await stripe.paymentIntents.create(lamp(paymentMethod));
+    const reason = "requested_by_customer";
+    const refund = await take("Stripe.Refund", paymentMethod, refunds.create({ payment_intent: id, reason }));
+    await simulator.control("POST", "settle", {});
+    await take("Stripe.Refund", `${paymentMethod}, settled`, refunds.retrieve(refund.id));
+    await take("Stripe.Refund", "changed", refunds.update(refund.id, { metadata: { return: "7" } }));
+    await takeError("cancel", refunds.cancel(refund.id));
+    // The SDK has no function for it any more.
+    const list = stripe.rawRequest("GET", `/v1/charges/${latest_charge}/refunds`);
+    await take("Stripe.ApiList<Stripe.Refund>", "of a charge", list);
+  }
+  await take("Stripe.ApiList<Stripe.Refund>", "a page", refunds.list());
+  const { id } = await stripe.paymentIntents.create(lamp());
+  await takeError("too much", refunds.create({ payment_intent: id, amount: 4201 }));
+}
+
+async function webhookEndpoints(stripe, { take }) {
+  const { webhookEndpoints } = stripe;
+  const url = "http://127.0.0.1:9/";
+  const wanted = webhookEndpoints.create({ url, enabled_events: ["*"], description: "Nobody is there" });
+  const { id } = await take("Stripe.WebhookEndpoint", "enabled", wanted);
+  await take("Stripe.WebhookEndpoint", "enabled", webhookEndpoints.retrieve(id));
+  await take("Stripe.WebhookEndpoint", "disabled", webhookEndpoints.update(id, { disabled: true }));
+  await take("Stripe.ApiList<Stripe.WebhookEndpoint>", "a page", webhookEndpoints.list());
+  await take("Stripe.DeletedWebhookEndpoint", "deleted", webhookEndpoints.del(id));
+}
+
+async function balance(stripe, { take }) {
+  await take("Stripe.Balance", "some", stripe.balance.retrieve());
+  const list = stripe.balanceTransactions.list({ limit: 100 });
+  const { data } = await take("Stripe.ApiList<Stripe.BalanceTransaction>", "a page", list);
+  for (const type of new Set(data.map((it) => it.type))) {
+    const { id } = data.find((it) => it.type === type);
+    await take("Stripe.BalanceTransaction", type, stripe.balanceTransactions.retrieve(id));
+  }
 }
 
 async function charges(stripe, { take }) {
