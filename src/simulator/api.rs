@@ -189,19 +189,24 @@ async fn read_form(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, ApiError>
     Ok(body.to_vec())
 }
 
-/// `2026-10-28.endive`, or a date alone, as it was before there were names. Any will do.
+/// A request may name any version.
 fn check_version(headers: &HeaderMap) -> Result<(), ApiError> {
     let Some(version) = text_header(headers, "stripe-version")? else {
         return Ok(());
     };
-    let date = version.split(['.', ';']).next().unwrap_or_default();
-    if chrono::NaiveDate::parse_from_str(date, "%Y-%m-%d").is_ok() {
+    if is_version(version) {
         return Ok(());
     }
     let shown: String = version.chars().take(40).collect();
     Err(ApiError::invalid(format!(
         "Invalid Stripe API version: {shown}"
     )))
+}
+
+/// `2026-07-29.dahlia`, or a date alone, as it was before there were names.
+pub(super) fn is_version(text: &str) -> bool {
+    let date = text.split(['.', ';']).next().unwrap_or_default();
+    chrono::NaiveDate::parse_from_str(date, "%Y-%m-%d").is_ok()
 }
 
 fn text_header<'h>(headers: &'h HeaderMap, name: &str) -> Result<Option<&'h str>, ApiError> {

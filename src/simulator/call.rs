@@ -11,6 +11,8 @@ pub(super) struct Call<'c> {
     pub(super) cause: Cause,
     /// Where the simulator is reached, for the links it gives out.
     pub(super) base_url: &'c str,
+    /// Something is to be delivered once this is committed.
+    pub(super) has_news: bool,
 }
 
 /// Named by every event of the call, so that a receiver can tell which request was behind it.

@@ -24,7 +24,7 @@ use super::{
     faults::FaultSpec,
     ids, ledger,
     params::Params,
-    webhooks,
+    webhook_endpoints, webhooks,
 };
 
 /// Redelivering more often than this at once is a mistake.
@@ -40,6 +40,7 @@ pub(super) fn router(shared: &Arc<Shared>) -> Router<Arc<Shared>> {
             get(list_faults).post(add_fault).delete(clear_faults),
         )
         .route("/events/{event}/deliver", post(deliver_event))
+        .route("/webhook_endpoints/{endpoint}/roll", post(roll_secret))
         .route("/clock", get(show_clock).post(move_clock))
         .route("/reset", post(reset))
         .fallback(unknown)
@@ -127,6 +128,31 @@ async fn deliver_event(
     Ok(Shown(json!({ "event": event, "deliveries": deliveries })))
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RollSecret {
+    #[serde(default = "a_day")]
+    overlap_seconds: i64,
+}
+
+fn a_day() -> i64 {
+    24 * 60 * 60
+}
+
+/// Gives an endpoint a new secret, as one does at Stripe's Dashboard.
+async fn roll_secret(
+    State(shared): State<Arc<Shared>>,
+    Path(endpoint): Path<String>,
+    body: Bytes,
+) -> Result<Shown, ApiError> {
+    let RollSecret { overlap_seconds } = parse(if body.is_empty() { b"{}" } else { &body })?;
+    let mut tx = shared.store.begin().await?;
+    let now = shared.clock.now();
+    let rolled = webhook_endpoints::roll(&mut tx, &endpoint, overlap_seconds, now).await?;
+    tx.commit().await?;
+    Ok(Shown(rolled))
+}
+
 async fn show_clock(State(shared): State<Arc<Shared>>) -> Shown {
     Shown(json!({ "now": shared.clock.now(), "offset_seconds": shared.clock.offset() }))
 }
@@ -161,9 +187,8 @@ async fn reset(State(shared): State<Arc<Shared>>) -> Result<Shown, ApiError> {
     for forget in [
         "delete from delivery_attempts",
         "delete from deliveries",
-        "delete from objects",
+        "delete from objects where kind <> 'webhook_endpoint'",
         "delete from idempotency_keys",
-        "delete from webhook_endpoints where configured = 0",
         "update clock set offset_seconds = 0",
     ] {
         sqlx::query(forget)
@@ -171,6 +196,8 @@ async fn reset(State(shared): State<Arc<Shared>>) -> Result<Shown, ApiError> {
             .await
             .map_err(ApiError::from)?;
     }
+    let now = chrono::Utc::now().timestamp();
+    webhook_endpoints::restore(&mut tx, &shared.webhooks, now).await?;
     tx.commit().await?;
     shared.clock.set_offset(0);
     shared.faults.clear();

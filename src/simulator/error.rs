@@ -125,6 +125,12 @@ impl ApiError {
         json!({ "error": fields })
     }
 
+    /// What went wrong, for whoever is no client.
+    pub(super) fn into_cause(self) -> Box<dyn std::error::Error + Send + Sync> {
+        self.cause
+            .unwrap_or_else(|| Value::Object(self.fields).to_string().into())
+    }
+
     fn internal(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         let mut error = Self::api(StatusCode::INTERNAL_SERVER_ERROR);
         error.cause = Some(cause.into());

@@ -2,6 +2,8 @@
 //!
 //! An event is written in the transaction of the change it tells of, together with one delivery per webhook
 //! endpoint that wants it. So no crash can come between a charge and the news of it.
+//!
+//! The API shows them for thirty days: <https://docs.stripe.com/api/events>.
 
 use std::mem;
 
@@ -11,28 +13,18 @@ use super::{
     API_VERSION,
     call::{Call, Cause},
     error::ApiError,
-    ids,
+    event_types, ids,
     lists::{Filter, Page},
     objects,
     params::Params,
+    webhook_endpoints, webhooks,
 };
-
-/// Every type of event the simulator makes.
-const TYPES: &[&str] = &[
-    "charge.failed",
-    "charge.refunded",
-    "charge.succeeded",
-    "charge.updated",
-    "payment_intent.amount_capturable_updated",
-    "payment_intent.canceled",
-    "payment_intent.created",
-    "payment_intent.payment_failed",
-    "payment_intent.requires_action",
-    "payment_intent.succeeded",
-];
 
 /// At most this many `types[]`, as at Stripe.
 const MAX_TYPES: usize = 20;
+
+/// How long the API shows an event.
+const SHOWN_SECONDS: i64 = 30 * 24 * 60 * 60;
 
 /// `GET /v1/events/{id}`
 pub(super) async fn retrieve(
@@ -41,16 +33,52 @@ pub(super) async fn retrieve(
     params: Params,
 ) -> Result<Value, ApiError> {
     params.finish()?;
-    let mut event = objects::find(call.tx, "event", id).await?.ok_or_else(|| {
-        ApiError::missing("event", id, "id").status(axum::http::StatusCode::NOT_FOUND)
-    })?;
+    shown(call, id).await
+}
+
+/// `POST /v1/events/{id}/retry`: sends an event to one endpoint once more, as `stripe events resend` asks for it.
+///
+/// It stands beside the automatic delivery: whatever comes of it, that one's retries go on.
+pub(super) async fn retry(
+    call: &mut Call<'_>,
+    id: &str,
+    mut params: Params,
+) -> Result<Value, ApiError> {
+    let endpoint_id = params.required_text("webhook_endpoint")?;
+    params.finish()?;
+    let event = shown(call, id).await?;
+    let endpoint = webhook_endpoints::find(call.tx, &endpoint_id)
+        .await?
+        .ok_or_else(|| ApiError::missing("webhook_endpoint", &endpoint_id, "webhook_endpoint"))?;
+    if endpoint.status == webhook_endpoints::Status::Disabled {
+        let message = format!("The webhook endpoint '{endpoint_id}' is disabled.");
+        return Err(ApiError::invalid(message)
+            .param("webhook_endpoint")
+            .executed());
+    }
+    webhooks::resend(call.tx, id, &endpoint.id, call.now).await?;
+    call.has_news = true;
+    Ok(event)
+}
+
+/// An event that is not too old to be shown.
+async fn shown(call: &mut Call<'_>, id: &str) -> Result<Value, ApiError> {
+    let oldest = call.now - SHOWN_SECONDS;
+    let mut event = objects::find(call.tx, "event", id)
+        .await?
+        .filter(|event| event.get("created").and_then(Value::as_i64) >= Some(oldest))
+        .ok_or_else(|| {
+            ApiError::missing("event", id, "id").status(axum::http::StatusCode::NOT_FOUND)
+        })?;
     show_pending_webhooks(call.tx, &mut event).await?;
     Ok(event)
 }
 
-/// `GET /v1/events`, narrowed by `type` (`payment_intent.*` is allowed) or `types[]`.
+/// `GET /v1/events`, narrowed by `type` (`payment_intent.*` is allowed) or `types[]`, and by `delivery_success`.
 pub(super) async fn list(call: &mut Call<'_>, mut params: Params) -> Result<Value, ApiError> {
-    let page = Page::parse(&mut params)?;
+    let page = Page::parse(&mut params)?
+        .since(call.now - SHOWN_SECONDS)
+        .delivered(params.boolean("delivery_success")?);
     let (one, several) = (params.text("type")?, params.list("types")?);
     params.finish()?;
     if several.len() > MAX_TYPES {
@@ -64,7 +92,7 @@ pub(super) async fn list(call: &mut Call<'_>, mut params: Params) -> Result<Valu
             let message = "You may only specify one of these parameters: type, types.";
             return Err(ApiError::invalid(message).param("type"));
         }
-        (Some(one), _) => Some(matching_types(&one)),
+        (Some(one), _) => Some(event_types::matching(&one)),
         (None, types) => (!types.is_empty()).then_some(types),
     };
     let filters: Vec<Filter> = types
@@ -84,18 +112,6 @@ pub(super) async fn list(call: &mut Call<'_>, mut params: Params) -> Result<Valu
         show_pending_webhooks(call.tx, event).await?;
     }
     Ok(list)
-}
-
-/// A trailing `*` stands for every type that begins alike.
-fn matching_types(pattern: &str) -> Vec<String> {
-    match pattern.strip_suffix('*') {
-        Some(prefix) => TYPES
-            .iter()
-            .filter(|kind| kind.starts_with(prefix))
-            .map(ToString::to_string)
-            .collect(),
-        None => vec![pattern.to_owned()],
-    }
 }
 
 /// Records that the call did something to `object`.
@@ -122,7 +138,7 @@ pub(super) async fn record_automatic(
 }
 
 async fn write(call: &mut Call<'_>, kind: &'static str, data: Value) -> Result<(), ApiError> {
-    debug_assert!(TYPES.contains(&kind), "{kind} is missing in TYPES");
+    debug_assert!(event_types::is_known(kind), "Stripe has no {kind}");
     let id = ids::object_id("evt");
     let Cause {
         request_id,
@@ -140,17 +156,7 @@ async fn write(call: &mut Call<'_>, kind: &'static str, data: Value) -> Result<(
         "type": kind
     });
     objects::insert(call.tx, &event).await?;
-    sqlx::query(
-        "insert into deliveries (event_id, endpoint_id, next_attempt_at)
-         select $1, id, 0 from webhook_endpoints
-         where enabled = 1
-           and exists (select 1 from json_each(enabled_events) where value in ('*', $2))
-         order by created, id",
-    )
-    .bind(&id)
-    .bind(kind)
-    .execute(&mut *call.tx)
-    .await?;
+    call.has_news |= webhooks::schedule(call.tx, &id, kind, call.now).await? > 0;
     Ok(())
 }
 
@@ -159,12 +165,8 @@ pub(super) async fn show_pending_webhooks(
     tx: &mut sqlx::SqliteConnection,
     event: &mut Value,
 ) -> Result<(), ApiError> {
-    let pending: i64 = sqlx::query_scalar(
-        "select count(*) from deliveries where event_id = $1 and state <> 'delivered'",
-    )
-    .bind(event.get("id").and_then(Value::as_str))
-    .fetch_one(tx)
-    .await?;
+    let id = event.get("id").and_then(Value::as_str).unwrap_or_default();
+    let pending = webhooks::count_pending(tx, id).await?;
     objects::set(event, "pending_webhooks", json!(pending));
     Ok(())
 }

@@ -40,9 +40,9 @@ pub(super) async fn execute_once(
     };
     // Looked at first: the answer may be stored and still be on its way to the first request.
     shared.in_flight.check(&key_use.key)?;
-    let mut tx = shared.store.read().await?;
-    let stored = idempotency::replay(&mut tx, key_use, shared.clock.now()).await?;
-    drop(tx);
+    let mut reader = shared.store.reader().await?;
+    let stored = idempotency::replay(&mut reader, key_use, shared.clock.now()).await?;
+    drop(reader);
     if let Some(answer) = stored {
         return Ok((answer, None));
     }
@@ -87,8 +87,10 @@ async fn execute(
         now,
         cause,
         base_url: &shared.base_url,
+        has_news: false,
     };
     let outcome = run(&mut call, operation, &id, params).await;
+    let has_news = call.has_news;
     let mut answer = match (outcome, error_after) {
         (Err(refusal), _) if !refusal.executed => return Err(refusal),
         (_, Some(status)) => Answer::refusal(&ApiError::api(status), &request_id, now),
@@ -101,8 +103,9 @@ async fn execute(
         idempotency::store(&mut tx, key_use, &request_id, &answer, now).await?;
     }
     tx.commit().await?;
-    // Perhaps events were written.
-    shared.wake.notify_one();
+    if has_news {
+        shared.wake.notify_one();
+    }
     Ok(answer)
 }
 

@@ -22,7 +22,7 @@ use sqlx::SqliteConnection;
 
 use super::{answer::Answer, error::ApiError, params::Params};
 
-/// Keys are forgotten after a day of the simulator's clock. At Stripe that is the least, not the most.
+/// Keys are forgotten after a day of the simulator's clock (by a trigger). At Stripe that is the least, not the most.
 const RETENTION_SECONDS: i64 = 24 * 60 * 60;
 
 const MAX_KEY_LENGTH: usize = 255;
@@ -79,10 +79,10 @@ pub(super) async fn replay(
 ) -> Result<Option<Answer>, ApiError> {
     let stored: Option<Stored> = sqlx::query_as(
         "select path, digest, request_id, status, body from idempotency_keys
-         where key = $1 and created > $2",
+         where key = $1 and expires > $2",
     )
     .bind(&wanted.key)
-    .bind(now - RETENTION_SECONDS)
+    .bind(now)
     .fetch_optional(tx)
     .await?;
     stored.map(|stored| stored.replay(wanted)).transpose()
@@ -123,10 +123,9 @@ pub(super) async fn store(
     answer: &Answer,
     now: i64,
 ) -> Result<(), ApiError> {
-    forget_old_keys(tx, now).await?;
     sqlx::query(
-        "insert into idempotency_keys (key, path, digest, request_id, status, body, created)
-         values ($1, $2, $3, $4, $5, $6, $7)",
+        "insert into idempotency_keys (key, path, digest, request_id, status, body, created, expires)
+         values ($1, $2, $3, $4, $5, $6, $7, $8)",
     )
     .bind(&used.key)
     .bind(&used.path)
@@ -135,16 +134,9 @@ pub(super) async fn store(
     .bind(i64::from(answer.status.as_u16()))
     .bind(&answer.body)
     .bind(now)
+    .bind(now + RETENTION_SECONDS)
     .execute(tx)
     .await?;
-    Ok(())
-}
-
-async fn forget_old_keys(tx: &mut SqliteConnection, now: i64) -> sqlx::Result<()> {
-    sqlx::query("delete from idempotency_keys where created <= $1")
-        .bind(now - RETENTION_SECONDS)
-        .execute(tx)
-        .await?;
     Ok(())
 }
 

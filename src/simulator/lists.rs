@@ -26,6 +26,7 @@ pub(super) struct Page {
     starting_after: Option<String>,
     ending_before: Option<String>,
     created: Created,
+    delivered: Option<bool>,
 }
 
 /// The statement behind a list. `asc` reads upwards from `ending_before`.
@@ -37,6 +38,9 @@ macro_rules! page_sql {
                and ($2 is null or seq < $2)
                and ($3 is null or seq > $3)
                and created between $4 and $5
+               and ($8 is null or $8 = not exists (
+                 select 1 from deliveries
+                 where event_id = objects.id and manual = 0 and state <> 'delivered'))
                and not exists (
                  select 1 from json_each($6) filter
                  where body ->> (filter.value ->> 0) is null
@@ -76,6 +80,7 @@ impl Page {
             starting_after: params.text("starting_after")?,
             ending_before: params.text("ending_before")?,
             created: Created::parse(params)?,
+            delivered: None,
         };
         if page.starting_after.is_some() && page.ending_before.is_some() {
             let message = "You cannot give both starting_after and ending_before.";
@@ -84,6 +89,18 @@ impl Page {
                 .param("ending_before"));
         }
         Ok(page)
+    }
+
+    /// Only what was created at `time` or later.
+    pub(super) fn since(mut self, time: i64) -> Self {
+        self.created.from = self.created.from.max(time);
+        self
+    }
+
+    /// Only events that have reached every endpoint they go to, or only the others.
+    pub(super) fn delivered(mut self, wanted: Option<bool>) -> Self {
+        self.delivered = wanted;
+        self
     }
 
     /// The page of `kind` as the API's list object.
@@ -118,6 +135,7 @@ impl Page {
             .bind(self.created.to)
             .bind(filters.to_string())
             .bind(self.limit + 1)
+            .bind(self.delivered)
             .fetch_all(tx)
             .await?;
         let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);

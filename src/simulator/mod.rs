@@ -11,7 +11,7 @@
 //!   ├ auth, form, params        what was asked, and by whom
 //!   ├ execute, idempotency      one transaction, with its answer in it
 //!   └ operations                what is done
-//!     └ payment_intents, payment_methods, charges, events, currencies
+//!     └ payment_intents, payment_methods, charges, events, webhook_endpoints, currencies
 //! webhooks    the worker that delivers events at least once
 //! control     faults, clock, ledger, journals (`/_control`)
 //! ```
@@ -28,6 +28,7 @@ mod clock;
 mod control;
 mod currencies;
 mod error;
+mod event_types;
 mod events;
 mod execute;
 mod expand;
@@ -46,6 +47,7 @@ mod payment_methods;
 mod server;
 mod store;
 mod three_d_secure;
+mod webhook_endpoints;
 mod webhooks;
 
 use std::{fmt, net::SocketAddr, sync::Arc, time::Duration};
@@ -56,8 +58,8 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 pub use self::store::StoreError;
 use self::{
-    auth::SecretKey, clock::Clock, faults::Faults, idempotency::InFlight, journal::Journal,
-    store::Store,
+    auth::SecretKey, clock::Clock, error::ApiError, faults::Faults, idempotency::InFlight,
+    journal::Journal, store::Store, webhooks::Post,
 };
 
 /// The version of the API that answers and events are in, whatever version a request asks for.
@@ -133,7 +135,9 @@ struct Shared {
     faults: Faults,
     in_flight: InFlight,
     journal: Journal,
-    http: reqwest::Client,
+    post: Post,
+    /// The endpoints that the command line names.
+    webhooks: Vec<WebhookTarget>,
     /// Wakes the delivery worker.
     wake: Notify,
     tasks: TaskTracker,
@@ -153,15 +157,13 @@ impl Simulator {
         let store = Store::open(&config.database_url).await.map_err(opening)?;
         let clock = prepare(&store, &config.webhooks)
             .await
-            .map_err(|error| opening(error.into()))?;
+            .map_err(|error| opening(StoreError::Endpoints(error.into_cause())))?;
         let listening = |source| SimulatorError::Listen {
             address: config.listen,
             source,
         };
         let listener = TcpListener::bind(config.listen).await.map_err(listening)?;
         let address = listener.local_addr().map_err(listening)?;
-        let is_https = |webhook: &WebhookTarget| webhook.url.starts_with("https:");
-        let needs_tls = config.webhooks.iter().any(is_https);
         let shared = Arc::new(Shared {
             base_url: format!("http://{address}"),
             key: SecretKey::new(&config.key),
@@ -170,7 +172,8 @@ impl Simulator {
             faults: Faults::default(),
             in_flight: InFlight::default(),
             journal: Journal::default(),
-            http: webhooks::client(config.webhook_timeout, needs_tls)?,
+            post: Post::new(config.webhook_timeout)?,
+            webhooks: config.webhooks,
             wake: Notify::new(),
             tasks: TaskTracker::new(),
             stopping: CancellationToken::new(),
@@ -229,10 +232,10 @@ fn router(shared: &Arc<Shared>) -> Router {
 }
 
 /// Takes over the configured endpoints, and reads how far the clock is ahead.
-async fn prepare(store: &Store, targets: &[WebhookTarget]) -> sqlx::Result<Clock> {
+async fn prepare(store: &Store, targets: &[WebhookTarget]) -> Result<Clock, ApiError> {
     let mut tx = store.begin().await?;
     let clock = Clock::new(clock::load(&mut tx).await?);
-    webhooks::configure(&mut tx, targets, clock.now()).await?;
+    webhook_endpoints::configure(&mut tx, targets, clock.now()).await?;
     tx.commit().await?;
     Ok(clock)
 }
@@ -252,15 +255,10 @@ impl Default for SimulatorConfig {
 
 impl WebhookTarget {
     fn check(&self) -> Result<(), SimulatorError> {
-        let refused = |reason: String| SimulatorError::WebhookUrl {
+        webhook_endpoints::check_url(&self.url).map_err(|reason| SimulatorError::WebhookUrl {
             url: self.url.clone(),
             reason,
-        };
-        let url = url::Url::parse(&self.url).map_err(|error| refused(error.to_string()))?;
-        if !matches!(url.scheme(), "http" | "https") {
-            return Err(refused("it must begin with http:// or https://".to_owned()));
-        }
-        Ok(())
+        })
     }
 }
 

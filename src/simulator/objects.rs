@@ -45,6 +45,15 @@ pub(super) async fn update(
     Ok(())
 }
 
+/// Forgets an object, and everything that belongs to it alone.
+pub(super) async fn delete(tx: &mut SqliteConnection, id: &str) -> Result<(), ApiError> {
+    sqlx::query("delete from objects where id = $1")
+        .bind(id)
+        .execute(tx)
+        .await?;
+    Ok(())
+}
+
 /// Sets a field of an object that has no type here.
 pub(super) fn set(object: &mut Value, field: &str, value: Value) {
     if let Some(fields) = object.as_object_mut() {

@@ -6,7 +6,10 @@ use axum::http::Method;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
-use super::{call::Call, charges, error::ApiError, events, params::Params, payment_intents};
+use super::{
+    call::Call, charges, error::ApiError, events, params::Params, payment_intents,
+    webhook_endpoints,
+};
 
 /// One line of the table.
 #[derive(Debug)]
@@ -57,6 +60,12 @@ static OPERATIONS: &[Operation] = &[
     get("charges.retrieve", "charges/{id}", One("charge"), run!(charges::retrieve, id)),
     get("events.list", "events", List("event"), run!(events::list)),
     get("events.retrieve", "events/{id}", One("event"), run!(events::retrieve, id)),
+    post("events.retry", "events/{id}/retry", One("event"), run!(events::retry, id)),
+    post("webhook_endpoints.create", "webhook_endpoints", One("webhook_endpoint"), run!(webhook_endpoints::create)),
+    get("webhook_endpoints.list", "webhook_endpoints", List("webhook_endpoint"), run!(webhook_endpoints::list)),
+    get("webhook_endpoints.retrieve", "webhook_endpoints/{id}", One("webhook_endpoint"), run!(webhook_endpoints::retrieve, id)),
+    post("webhook_endpoints.update", "webhook_endpoints/{id}", One("webhook_endpoint"), run!(webhook_endpoints::update, id)),
+    delete("webhook_endpoints.delete", "webhook_endpoints/{id}", One("webhook_endpoint"), run!(webhook_endpoints::delete, id)),
 ];
 
 const fn get(name: &'static str, path: &'static str, answers_with: Shape, run: Run) -> Operation {
@@ -65,6 +74,15 @@ const fn get(name: &'static str, path: &'static str, answers_with: Shape, run: R
 
 const fn post(name: &'static str, path: &'static str, answers_with: Shape, run: Run) -> Operation {
     line(Method::POST, name, path, answers_with, run)
+}
+
+const fn delete(
+    name: &'static str,
+    path: &'static str,
+    answers_with: Shape,
+    run: Run,
+) -> Operation {
+    line(Method::DELETE, name, path, answers_with, run)
 }
 
 const fn line(

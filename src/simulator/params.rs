@@ -130,6 +130,11 @@ impl Params {
         }
     }
 
+    /// Whether the parameter was given, be it empty to unset what it names.
+    pub(super) fn is_given(&self, name: &str) -> bool {
+        self.branch.contains_key(name)
+    }
+
     /// `name` if it is a plain value, else the hash of that name: `created=5` or `created[gte]=5`.
     pub(super) fn is_hash(&self, name: &str) -> bool {
         matches!(self.branch.get(name), Some(Tree::Branch(_)))
@@ -160,11 +165,22 @@ impl Params {
                 metadata.insert(name, Value::String(value));
             }
         }
-        if metadata.len() > MAX_METADATA_KEYS {
-            let message = format!("Metadata can have up to {MAX_METADATA_KEYS} keys.");
-            return Err(ApiError::invalid(message).param("metadata"));
-        }
+        check_metadata_count(&metadata)?;
         Ok(Some(metadata))
+    }
+
+    /// Merges what was given into an object's metadata: an empty value removes its key, an empty `metadata` all.
+    pub(super) fn update_metadata(
+        &mut self,
+        metadata: &mut Map<String, Value>,
+    ) -> Result<(), ApiError> {
+        match self.branch.get("metadata") {
+            Some(Tree::Text(text)) if text.is_empty() => metadata.clear(),
+            Some(Tree::Branch(entries)) => metadata.retain(|name, _| !entries.contains_key(name)),
+            Some(Tree::Text(_)) | None => {}
+        }
+        metadata.extend(self.metadata()?.unwrap_or_default());
+        check_metadata_count(metadata)
     }
 
     /// Refuses what nobody took.
@@ -199,6 +215,14 @@ impl Params {
             None => name.to_owned(),
         }
     }
+}
+
+fn check_metadata_count(metadata: &Map<String, Value>) -> Result<(), ApiError> {
+    if metadata.len() <= MAX_METADATA_KEYS {
+        return Ok(());
+    }
+    let message = format!("Metadata can have up to {MAX_METADATA_KEYS} keys.");
+    Err(ApiError::invalid(message).param("metadata"))
 }
 
 pub(super) fn invalid_integer(param: &str, value: &str) -> ApiError {

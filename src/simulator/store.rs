@@ -9,6 +9,7 @@ use std::{path::Path, str::FromStr, time::Duration};
 use sqlx::{
     Sqlite, SqlitePool, Transaction,
     migrate::Migrator,
+    pool::PoolConnection,
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 
@@ -36,6 +37,9 @@ pub enum StoreError {
     /// The schema could not be brought up to date: perhaps a newer version wrote the file.
     #[error("its schema cannot be brought up to date: {0}")]
     Migrate(#[from] sqlx::migrate::MigrateError),
+    /// What the endpoints of the command line are compared with cannot be read or written.
+    #[error("its webhook endpoints cannot be brought up to date: {0}")]
+    Endpoints(Box<dyn std::error::Error + Send + Sync>),
     /// The URL is wrong, or `SQLite` cannot open what it names.
     #[error(transparent)]
     Sqlx(#[from] sqlx::Error),
@@ -111,6 +115,11 @@ impl Store {
     /// Begins a transaction that reads one snapshot.
     pub(super) async fn read(&self) -> sqlx::Result<Tx> {
         self.readers.begin().await
+    }
+
+    /// A connection for one statement, which is a snapshot by itself.
+    pub(super) async fn reader(&self) -> sqlx::Result<PoolConnection<Sqlite>> {
+        self.readers.acquire().await
     }
 
     pub(super) async fn close(&self) {

@@ -35,6 +35,7 @@ async fn show_challenge(
         now: shared.clock.now(),
         cause: Cause::default(),
         base_url: &shared.base_url,
+        has_news: false,
     };
     let intent = payment_intents::find(&mut call, &id).await?;
     if intent.status != Status::RequiresAction {
@@ -92,6 +93,7 @@ async fn conclude_intent(
         now: shared.clock.now(),
         cause: Cause::default(),
         base_url: &shared.base_url,
+        has_news: false,
     };
     let before = payment_intents::find(&mut call, id).await?;
     let intent = payment_intents::authenticate(&mut call, id, verdict).await?;

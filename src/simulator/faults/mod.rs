@@ -73,6 +73,18 @@ impl ApiFault {
     }
 }
 
+impl WebhookFault {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Drop => "drop",
+            Self::Duplicate(_) => "duplicate",
+            Self::Delay(_) => "delay",
+            Self::Reorder => "reorder",
+            Self::BadSignature => "bad_signature",
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 enum Effect {
     OnApi(ApiFault),

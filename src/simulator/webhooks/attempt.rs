@@ -1,138 +1,83 @@
-//! One attempt to deliver an event: read it, sign it, post it, record what came of it.
+//! One attempt to deliver an event: write it, sign it, post it, record what came of it.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
-use chrono::Utc;
 use futures_util::future::join_all;
-use reqwest::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, USER_AGENT};
 
 use super::{
-    deliveries::{Delivery, Reception, conclude, write_down},
-    signature::sign,
+    deliveries::{Delivery, conclude},
+    journal::{Line, Reception, write_down},
+    post::{self, Letter},
 };
-use crate::simulator::{Shared, error::ApiError, events, faults::WebhookFault, objects};
+use crate::simulator::{Shared, error::ApiError, faults::WebhookFault, objects};
 
-/// What is sent, and where.
-#[derive(Debug)]
-struct Letter {
-    url: String,
-    secret: String,
-    body: Vec<u8>,
-}
+/// Before a delivery that could not be recorded is attempted again.
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// Attempts one due delivery. `fault` is what goes wrong with it.
 pub(super) async fn attempt(shared: Arc<Shared>, delivery: Delivery, fault: Option<WebhookFault>) {
-    let receptions = match fault {
-        Some(WebhookFault::Drop) => vec![Err("dropped by a fault".to_owned())],
-        Some(WebhookFault::Delay(delay)) => {
-            tokio::time::sleep(delay).await;
-            copies(&shared, &delivery, 1).await
+    let fault_name = fault.map(WebhookFault::name).or(delivery.fault.as_deref());
+    let attempted = async {
+        let mut tx = shared.store.read().await?;
+        let now = shared.clock.now();
+        let written = post::write(&mut tx, &delivery.event_id, &delivery.endpoint_id, now).await?;
+        drop(tx);
+        // Deleted a moment ago, and the delivery with it.
+        let Some(letter) = written else {
+            return Ok(());
+        };
+        let receptions = send(&shared, &letter, fault).await;
+        for reception in &receptions {
+            tracing::info!(
+                event = delivery.event_id,
+                kind = delivery.event_type,
+                endpoint = delivery.endpoint_id,
+                fault = fault_name,
+                ?reception,
+                "webhook"
+            );
         }
-        Some(WebhookFault::Duplicate(number)) => copies(&shared, &delivery, number).await,
-        Some(WebhookFault::BadSignature) => match letter(&shared, &delivery).await {
-            Ok(letter) => {
-                let forged = Letter {
-                    secret: format!("not {}", letter.secret),
-                    ..letter
-                };
-                vec![post(&shared, &forged).await]
-            }
-            Err(error) => vec![Err(error.to_string())],
-        },
-        // A delivery that is held is not attempted; should one get here, it is late enough.
-        Some(WebhookFault::Reorder) | None => copies(&shared, &delivery, 1).await,
-    };
-    for reception in &receptions {
-        tracing::info!(
-            event = delivery.event_id,
-            kind = delivery.event_type,
-            ?reception,
-            "webhook"
-        );
-    }
-    if let Err(error) = record(&shared, &delivery, &receptions).await {
-        // It stays pending and will be sent again: at least once, then.
-        tracing::error!(%error, event = delivery.event_id, "cannot record a delivery");
-    }
-}
-
-/// The same letter `number` times at once, each with a signature of its own.
-async fn copies(shared: &Shared, delivery: &Delivery, number: u32) -> Vec<Reception> {
-    match letter(shared, delivery).await {
-        Ok(letter) => join_all((0..number).map(|_| post(shared, &letter))).await,
-        Err(error) => vec![Err(error.to_string())],
-    }
-}
-
-async fn record(
-    shared: &Shared,
-    delivery: &Delivery,
-    receptions: &[Reception],
-) -> sqlx::Result<()> {
-    let mut tx = shared.store.begin().await?;
-    conclude(&mut tx, delivery, receptions, shared.clock.now_ms()).await?;
-    tx.commit().await
-}
-
-async fn letter(shared: &Shared, delivery: &Delivery) -> sqlx::Result<Letter> {
-    let mut tx = shared.store.read().await?;
-    let secret = sqlx::query_scalar("select secret from webhook_endpoints where id = $1")
-        .bind(&delivery.endpoint_id)
-        .fetch_one(&mut *tx)
+        let mut tx = shared.store.begin().await?;
+        let now_ms = shared.clock.now_ms();
+        conclude(
+            &mut tx,
+            &delivery,
+            &letter.url,
+            &receptions,
+            fault_name,
+            now_ms,
+        )
         .await?;
-    let body = payload(&mut tx, &delivery.event_id)
-        .await
-        .ok()
-        .flatten()
-        .ok_or(sqlx::Error::RowNotFound)?;
-    Ok(Letter {
-        url: delivery.url.clone(),
-        secret,
-        body,
-    })
-}
-
-/// The event as it is sent.
-async fn payload(
-    tx: &mut sqlx::SqliteConnection,
-    event_id: &str,
-) -> Result<Option<Vec<u8>>, ApiError> {
-    let Some(mut event) = objects::find(tx, "event", event_id).await? else {
-        return Ok(None);
+        tx.commit().await?;
+        Ok::<(), ApiError>(())
     };
-    events::show_pending_webhooks(tx, &mut event).await?;
-    Ok(Some(serde_json::to_vec(&event)?))
+    if let Err(error) = attempted.await {
+        // It stays pending and will be sent again: at least once, then.
+        let error = error.into_cause();
+        tracing::error!(%error, event = delivery.event_id, "cannot attempt or record a delivery");
+        tokio::time::sleep(PAUSE).await;
+    }
 }
 
-async fn post(shared: &Shared, letter: &Letter) -> Reception {
-    // The wall's time, not the simulator's: the receiver compares it with its own clock.
-    let signature = sign(&letter.secret, Utc::now().timestamp(), &letter.body);
-    let answered = shared
-        .http
-        .post(&letter.url)
-        .header(CONTENT_TYPE, "application/json; charset=utf-8")
-        .header(USER_AGENT, "Stripe/1.0 (+https://stripe.com/docs/webhooks)")
-        .header(CACHE_CONTROL, "no-cache")
-        .header(ACCEPT, "*/*; q=0.5, application/xml")
-        .header("Stripe-Signature", signature)
-        .body(letter.body.clone())
-        .send()
-        .await;
-    answered
-        .map(|answer| answer.status().as_u16())
-        .map_err(|error| reason(&error))
-}
-
-/// The innermost cause says most: "Connection refused".
-fn reason(error: &reqwest::Error) -> String {
-    if error.is_timeout() {
-        return "timed out".to_owned();
+/// Sends a letter as `fault` has it, and returns what became of each copy.
+async fn send(shared: &Shared, letter: &Letter, fault: Option<WebhookFault>) -> Vec<Reception> {
+    match fault {
+        Some(WebhookFault::Drop) => vec![Err("dropped by a fault".to_owned())],
+        Some(WebhookFault::Duplicate(number)) => {
+            join_all((0..number).map(|_| shared.post.send(letter))).await
+        }
+        Some(WebhookFault::BadSignature) => {
+            let forged = Letter {
+                secrets: vec!["not the secret".to_owned()],
+                ..letter.clone()
+            };
+            vec![shared.post.send(&forged).await]
+        }
+        // These two have made it wait, and now it has waited.
+        Some(WebhookFault::Delay(_) | WebhookFault::Reorder) | None => {
+            vec![shared.post.send(letter).await]
+        }
     }
-    let mut innermost: &dyn std::error::Error = error;
-    while let Some(cause) = innermost.source() {
-        innermost = cause;
-    }
-    innermost.to_string()
 }
 
 /// Sends an event to every endpoint again, now, whatever became of it before; `None` when there is no such event.
@@ -144,43 +89,41 @@ pub(in crate::simulator) async fn send_now(
     number: u32,
 ) -> Result<Option<Vec<(String, Reception)>>, ApiError> {
     let mut tx = shared.store.read().await?;
-    let Some(body) = payload(&mut tx, event_id).await? else {
+    if objects::find(&mut tx, "event", event_id).await?.is_none() {
         return Ok(None);
-    };
-    let endpoints: Vec<(String, String)> = sqlx::query_as(
-        "select url, secret from webhook_endpoints where enabled = 1 order by created, id",
+    }
+    let endpoints: Vec<String> = sqlx::query_scalar(
+        "select id from objects
+         where kind = 'webhook_endpoint' and body ->> '$.status' = 'enabled'
+         order by seq",
     )
     .fetch_all(&mut *tx)
     .await?;
+    let mut letters = Vec::new();
+    for endpoint_id in endpoints {
+        letters.extend(post::write(&mut tx, event_id, &endpoint_id, shared.clock.now()).await?);
+    }
     drop(tx);
-    let letters: Vec<Letter> = endpoints
-        .into_iter()
-        .map(|(url, secret)| Letter {
-            url,
-            secret,
-            body: body.clone(),
-        })
-        .collect();
-    let sends = letters
+    let copies = letters
         .iter()
-        .flat_map(|letter| (0..number).map(move |_| post(shared, letter)));
+        .flat_map(|letter| (0..number).map(move |_| letter));
+    let sends = copies.map(|letter| async move { (letter, shared.post.send(letter).await) });
     let receptions = join_all(sends).await;
-    let urls = letters
-        .iter()
-        .flat_map(|letter| (0..number).map(move |_| letter.url.clone()));
-    let sent: Vec<(String, Reception)> = urls.zip(receptions).collect();
     let mut tx = shared.store.begin().await?;
-    for (url, reception) in &sent {
-        write_down(
-            &mut tx,
+    for (letter, reception) in &receptions {
+        let line = Line {
             event_id,
-            url,
+            endpoint_id: &letter.endpoint_id,
+            url: &letter.url,
             reception,
-            shared.clock.now_ms(),
-            None,
-        )
-        .await?;
+            fault: None,
+            next_attempt_at: None,
+        };
+        write_down(&mut tx, line, shared.clock.now_ms()).await?;
     }
     tx.commit().await?;
-    Ok(Some(sent))
+    let sent = receptions
+        .into_iter()
+        .map(|(letter, reception)| (letter.url.clone(), reception));
+    Ok(Some(sent.collect()))
 }

@@ -1,31 +1,22 @@
 //! The table of deliveries: what is due, and what became of it.
+//!
+//! ```text
+//!          ┌── any other answer, or none: later, by the schedule ──┐
+//! pending ─┤                                                       └─► pending
+//!          ├── 2xx ──► delivered
+//!          └── the last retry failed, or the endpoint is disabled ──► given_up
+//! ```
+//!
+//! A deleted endpoint takes its deliveries with it.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use sqlx::SqliteConnection;
 
-use crate::simulator::clock;
+use super::journal::{Line, Reception, is_success, write_down};
 
-/// When to try again after each failed attempt, in seconds: soon at first, then ever more rarely, for three days.
-const RETRY_AFTER_SECONDS: [i64; 12] = [
-    2,
-    5,
-    15,
-    60,
-    300,
-    1800,
-    2 * 3600,
-    5 * 3600,
-    10 * 3600,
-    12 * 3600,
-    18 * 3600,
-    24 * 3600,
-];
-
-/// How long a delivery waits to be overtaken (`reorder`) before it is sent anyway.
-const MAX_HOLD_MS: i64 = 60_000;
-
-/// The newest attempts that `GET /_control/deliveries` shows.
-const JOURNAL_LIMIT: i64 = 1000;
+/// When to try again after each failed attempt, in seconds: three times over a few hours, as in a sandbox at Stripe
+/// (<https://docs.stripe.com/webhooks#automatic-retries>).
+const RETRY_AFTER_SECONDS: [i64; 3] = [5, 5 * 60, 3 * 60 * 60];
 
 /// An event on its way to an endpoint.
 #[derive(Clone, Debug, sqlx::FromRow)]
@@ -34,36 +25,91 @@ pub(super) struct Delivery {
     pub(super) event_id: String,
     pub(super) event_type: String,
     pub(super) endpoint_id: String,
-    pub(super) url: String,
+    pub(super) manual: bool,
     /// Attempts that failed so far.
     pub(super) attempts: i64,
+    /// What has made the coming attempt wait. No other fault strikes it then.
+    pub(super) fault: Option<String>,
 }
 
-/// What a receiver made of an attempt: its status, or why there is none.
-pub(super) type Reception = Result<u16, String>;
-
-/// Only 2xx counts: a redirect is not followed, and not a success either.
-pub(super) fn is_success(reception: &Reception) -> bool {
-    matches!(reception, Ok(200..=299))
+/// One delivery to each endpoint that wants the event, and how many there are. To be called in the transaction of
+/// the event.
+pub(in crate::simulator) async fn schedule(
+    tx: &mut SqliteConnection,
+    event_id: &str,
+    kind: &str,
+    now: i64,
+) -> sqlx::Result<u64> {
+    let written = sqlx::query(
+        "insert into deliveries (event_id, endpoint_id, next_attempt_at)
+         select $1, id, $3 from objects
+         where kind = 'webhook_endpoint' and body ->> '$.status' = 'enabled'
+           and exists (select 1 from json_each(body, '$.enabled_events') where value in ('*', $2))
+         order by seq",
+    )
+    .bind(event_id)
+    .bind(kind)
+    .bind(now * 1000)
+    .execute(tx)
+    .await?;
+    Ok(written.rows_affected())
 }
 
-/// Deliveries whose time has come, the longest-waiting first.
+/// One more delivery to one endpoint, attempted once.
+pub(in crate::simulator) async fn resend(
+    tx: &mut SqliteConnection,
+    event_id: &str,
+    endpoint_id: &str,
+    now: i64,
+) -> sqlx::Result<()> {
+    sqlx::query(
+        "insert into deliveries (event_id, endpoint_id, manual, next_attempt_at) values ($1, $2, 1, $3)",
+    )
+    .bind(event_id)
+    .bind(endpoint_id)
+    .bind(now * 1000)
+    .execute(tx)
+    .await?;
+    Ok(())
+}
+
+/// How many endpoints have not answered 2xx yet.
+pub(in crate::simulator) async fn count_pending(
+    tx: &mut SqliteConnection,
+    event_id: &str,
+) -> sqlx::Result<i64> {
+    sqlx::query_scalar(
+        "select count(*) from deliveries where event_id = $1 and manual = 0 and state <> 'delivered'",
+    )
+    .bind(event_id)
+    .fetch_one(tx)
+    .await
+}
+
+/// Deliveries whose time has come and that are not `under_way`: at most `share` for each endpoint, and first the
+/// longest-waiting of each.
 pub(super) async fn due(
     tx: &mut SqliteConnection,
     now_ms: i64,
-    limit: i64,
+    under_way: &[i64],
+    share: usize,
 ) -> sqlx::Result<Vec<Delivery>> {
     sqlx::query_as(
-        "select d.id, d.event_id, o.body ->> '$.type' as event_type, d.endpoint_id, e.url, d.attempts
-         from deliveries d
-         join webhook_endpoints e on e.id = d.endpoint_id and e.enabled = 1
-         join objects o on o.id = d.event_id
-         where d.state = 'pending' and d.next_attempt_at <= $1
-         order by d.next_attempt_at, d.id
-         limit $2",
+        "select d.id, d.event_id, event.body ->> '$.type' as event_type, d.endpoint_id, d.manual, d.attempts, d.fault
+         from objects endpoint
+         cross join deliveries d on d.id in (
+           select id from deliveries
+           where endpoint_id = endpoint.id and state = 'pending' and next_attempt_at <= $1
+             and id not in (select value from json_each($2))
+           order by next_attempt_at, id
+           limit $3)
+         join objects event on event.id = d.event_id
+         where endpoint.kind = 'webhook_endpoint' and endpoint.body ->> '$.status' = 'enabled'
+         order by row_number() over (partition by d.endpoint_id order by d.next_attempt_at, d.id), d.id",
     )
     .bind(now_ms)
-    .bind(limit)
+    .bind(json!(under_way).to_string())
+    .bind(i64::try_from(share).unwrap_or(i64::MAX))
     .fetch_all(tx)
     .await
 }
@@ -74,26 +120,49 @@ pub(super) async fn next_due_at(
     now_ms: i64,
 ) -> sqlx::Result<Option<i64>> {
     sqlx::query_scalar(
-        "select min(d.next_attempt_at)
-         from deliveries d join webhook_endpoints e on e.id = d.endpoint_id and e.enabled = 1
-         where d.state = 'pending' and d.next_attempt_at > $1",
+        "select min(next_attempt_at) from deliveries where state = 'pending' and next_attempt_at > $1",
     )
     .bind(now_ms)
     .fetch_one(tx)
     .await
 }
 
-/// Holds a delivery back until a later event to the same endpoint has arrived.
-pub(super) async fn hold(
+/// What is due at a disabled endpoint: no retry comes after it, even if the endpoint is enabled again.
+pub(super) async fn due_in_vain(tx: &mut SqliteConnection, now_ms: i64) -> sqlx::Result<Vec<i64>> {
+    sqlx::query_scalar(
+        "select d.id from objects endpoint join deliveries d on d.endpoint_id = endpoint.id
+         where endpoint.kind = 'webhook_endpoint' and endpoint.body ->> '$.status' = 'disabled'
+           and d.state = 'pending' and d.next_attempt_at <= $1",
+    )
+    .bind(now_ms)
+    .fetch_all(tx)
+    .await
+}
+
+pub(super) async fn give_up(tx: &mut SqliteConnection, ids: &[i64]) -> sqlx::Result<()> {
+    sqlx::query(
+        "update deliveries set state = 'given_up'
+         where state = 'pending' and id in (select value from json_each($1))",
+    )
+    .bind(json!(ids).to_string())
+    .execute(tx)
+    .await?;
+    Ok(())
+}
+
+/// Makes a delivery wait until `until_ms`, on account of a fault.
+pub(super) async fn postpone(
     tx: &mut SqliteConnection,
     delivery: &Delivery,
-    now_ms: i64,
+    fault: &str,
+    until_ms: i64,
 ) -> sqlx::Result<()> {
     sqlx::query(
-        "update deliveries set held = 1, next_attempt_at = $2 where id = $1 and state = 'pending'",
+        "update deliveries set fault = $2, next_attempt_at = $3 where id = $1 and state = 'pending'",
     )
     .bind(delivery.id)
-    .bind(now_ms + MAX_HOLD_MS)
+    .bind(fault)
+    .bind(until_ms)
     .execute(tx)
     .await?;
     Ok(())
@@ -103,26 +172,25 @@ pub(super) async fn hold(
 pub(super) async fn conclude(
     tx: &mut SqliteConnection,
     delivery: &Delivery,
+    url: &str,
     receptions: &[Reception],
+    fault: Option<&str>,
     now_ms: i64,
 ) -> sqlx::Result<()> {
-    let delivered = receptions.iter().any(is_success);
-    let retry_after = usize::try_from(delivery.attempts)
-        .ok()
-        .and_then(|tried| RETRY_AFTER_SECONDS.get(tried));
-    let next_attempt_at = if delivered {
+    let is_delivered = receptions.iter().any(is_success);
+    let next_attempt_at = if is_delivered || delivery.manual {
         None
     } else {
-        retry_after.map(|seconds| now_ms + seconds * 1000)
+        next_attempt_at(delivery.attempts, now_ms)
     };
-    let state = match (delivered, next_attempt_at) {
+    let state = match (is_delivered, next_attempt_at) {
         (true, _) => "delivered",
         (false, Some(_)) => "pending",
         (false, None) => "given_up",
     };
     sqlx::query(
         "update deliveries
-         set state = $2, attempts = attempts + 1, held = 0, next_attempt_at = coalesce($3, next_attempt_at)
+         set state = $2, attempts = attempts + 1, fault = null, next_attempt_at = coalesce($3, next_attempt_at)
          where id = $1 and state = 'pending'",
     )
     .bind(delivery.id)
@@ -131,100 +199,38 @@ pub(super) async fn conclude(
     .execute(&mut *tx)
     .await?;
     for reception in receptions {
-        write_down(
-            tx,
-            &delivery.event_id,
-            &delivery.url,
+        let line = Line {
+            event_id: &delivery.event_id,
+            endpoint_id: &delivery.endpoint_id,
+            url,
             reception,
-            now_ms,
+            fault,
             next_attempt_at,
-        )
-        .await?;
+        };
+        write_down(tx, line, now_ms).await?;
     }
-    if delivered {
+    if is_delivered {
         release_overtaken(tx, delivery).await?;
     }
     Ok(())
 }
 
+/// `None` when it was the last attempt.
+fn next_attempt_at(failed_before: i64, now_ms: i64) -> Option<i64> {
+    let failed_before = usize::try_from(failed_before).ok()?;
+    let seconds = RETRY_AFTER_SECONDS.get(failed_before)?;
+    Some(now_ms + seconds * 1000)
+}
+
 /// What waited to be overtaken by this delivery is due now.
 async fn release_overtaken(tx: &mut SqliteConnection, delivered: &Delivery) -> sqlx::Result<()> {
     sqlx::query(
-        "update deliveries set held = 0, next_attempt_at = 0
-         where endpoint_id = $1 and held = 1 and state = 'pending' and id < $2",
+        "update deliveries set next_attempt_at = 0
+         where endpoint_id = $1 and fault = 'reorder' and state = 'pending' and id < $2",
     )
     .bind(&delivered.endpoint_id)
     .bind(delivered.id)
     .execute(tx)
     .await?;
     Ok(())
-}
-
-/// One line of the journal. A reset in the meantime has forgotten the event, and then there is nothing to write.
-pub(super) async fn write_down(
-    tx: &mut SqliteConnection,
-    event_id: &str,
-    url: &str,
-    reception: &Reception,
-    now_ms: i64,
-    next_attempt_at: Option<i64>,
-) -> sqlx::Result<()> {
-    let (status, error) = match reception {
-        Ok(status) => (Some(i64::from(*status)), None),
-        Err(error) => (None, Some(error.as_str())),
-    };
-    sqlx::query(
-        "insert into delivery_attempts (event_id, url, attempt, at, status, error, next_attempt_at)
-         select $1, $2, (select count(*) + 1 from delivery_attempts where event_id = $1 and url = $2), $3, $4, $5, $6
-         where exists (select 1 from objects where id = $1)",
-    )
-    .bind(event_id)
-    .bind(url)
-    .bind(now_ms)
-    .bind(status)
-    .bind(error)
-    .bind(next_attempt_at)
-    .execute(tx)
-    .await?;
-    Ok(())
-}
-
-#[derive(sqlx::FromRow)]
-struct Line {
-    event_id: String,
-    kind: String,
-    url: String,
-    number: i64,
-    at: i64,
-    status: Option<i64>,
-    error: Option<String>,
-    next_attempt_at: Option<i64>,
-}
-
-/// Every attempt, newest first, as `/_control/deliveries` shows them.
-pub(in crate::simulator) async fn journal(tx: &mut SqliteConnection) -> sqlx::Result<Vec<Value>> {
-    let lines: Vec<Line> = sqlx::query_as(
-        "select a.event_id, o.body ->> '$.type' as kind, a.url, a.attempt as number, a.at, a.status, a.error, a.next_attempt_at
-         from delivery_attempts a join objects o on o.id = a.event_id
-         order by a.id desc
-         limit $1",
-    )
-    .bind(JOURNAL_LIMIT)
-    .fetch_all(tx)
-    .await?;
-    Ok(lines
-        .into_iter()
-        .map(|line| {
-            json!({
-                "event": line.event_id,
-                "type": line.kind,
-                "url": line.url,
-                "attempt": line.number,
-                "at": clock::rfc3339(line.at),
-                "status": line.status,
-                "error": line.error,
-                "next_attempt_at": line.next_attempt_at.and_then(clock::rfc3339)
-            })
-        })
-        .collect())
 }

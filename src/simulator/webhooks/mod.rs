@@ -5,47 +5,26 @@
 //! worker      claim what is due ──► POST, signed ──► 2xx: delivered
 //!                  ▲                       │
 //!                  └── later, by the ◄─────┴── anything else, or nothing
-//!                      schedule                 (after three days: given up)
+//!                      schedule                 (after three retries: given up)
 //! ```
 //!
-//! Nothing is promised about order: what is due at the same moment is sent at the same moment.
+//! *At least*: whoever stops between a receiver's answer and the line that records it sends the event again.
+//!
+//! Nothing is promised about order, as at Stripe. Deliveries overlap: an event may arrive before one that was made
+//! earlier, and a retry hours after later ones. Every endpoint has a few deliveries under way at a time and its own
+//! share of the worker, so one that never answers keeps nobody else waiting.
 
 mod attempt;
 mod deliveries;
+mod journal;
+mod post;
 mod signature;
 mod worker;
 
-use sqlx::SqliteConnection;
-
 pub(super) use self::{
     attempt::send_now,
-    deliveries::journal,
-    worker::{client, work},
+    deliveries::{count_pending, resend, schedule},
+    journal::journal,
+    post::Post,
+    worker::work,
 };
-use super::{WebhookTarget, ids};
-
-/// Makes the configured endpoints those of `targets`, recognised by their URLs.
-///
-/// One that is named no longer is switched off, and its deliveries wait until it is named again.
-pub(super) async fn configure(
-    tx: &mut SqliteConnection,
-    targets: &[WebhookTarget],
-    now: i64,
-) -> sqlx::Result<()> {
-    sqlx::query("update webhook_endpoints set enabled = 0 where configured = 1")
-        .execute(&mut *tx)
-        .await?;
-    for target in targets {
-        sqlx::query(
-            "insert into webhook_endpoints (id, url, secret, configured, created) values ($1, $2, $3, 1, $4)
-             on conflict (url) where configured = 1 do update set secret = excluded.secret, enabled = 1",
-        )
-        .bind(ids::object_id("we"))
-        .bind(&target.url)
-        .bind(&target.secret)
-        .bind(now)
-        .execute(&mut *tx)
-        .await?;
-    }
-    Ok(())
-}

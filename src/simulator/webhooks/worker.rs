@@ -1,25 +1,27 @@
 //! The delivery worker: one loop that starts what is due and sleeps until the next is.
+//!
+//! Two bounds keep it fair. No endpoint has more than its share under way, so one that never answers fills its own
+//! places for a timeout at a time and nobody else's; and each looks for its own deliveries (see `due`), so one with
+//! a long backlog hides nobody else's.
 
-use std::{
-    collections::{HashMap, HashSet},
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
-use reqwest::redirect::Policy;
 use tokio::task::{Id, JoinSet};
 
 use super::{
     attempt::attempt,
-    deliveries::{Delivery, due, hold, next_due_at},
+    deliveries::{self, Delivery},
 };
 use crate::simulator::{Shared, faults::WebhookFault};
 
-/// Deliveries under way at a time. A slow endpoint uses these up for one timeout at most.
-const MAX_IN_FLIGHT: usize = 16;
+/// Deliveries under way at a time to one endpoint.
+const MAX_PER_ENDPOINT: usize = 8;
 
-/// What is due is read together with what is under way, so this many rows hold enough that are not.
-const BATCH: i64 = 32;
+/// Deliveries under way at a time in all: a full share for each of the sixteen endpoints that an account may have.
+const MAX_IN_FLIGHT: usize = 16 * MAX_PER_ENDPOINT;
+
+/// How long a delivery waits to be overtaken (`reorder`) before it is sent anyway.
+const MAX_HOLD: Duration = Duration::from_mins(1);
 
 /// Nobody has to wake the worker for it to look again.
 const MAX_NAP: Duration = Duration::from_mins(1);
@@ -27,31 +29,11 @@ const MAX_NAP: Duration = Duration::from_mins(1);
 /// How long the attempts under way may go on once the simulator stops. Those cut short are repeated later.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// The client that delivers: what an endpoint answers is final, whether a redirect or not.
-///
-/// Without an `https:` endpoint it needs no certificates of the system's, which a small image may lack.
-pub(in crate::simulator) fn client(
-    timeout: Duration,
-    needs_tls: bool,
-) -> reqwest::Result<reqwest::Client> {
-    // Fails when a provider is installed already, which is as good.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let client = reqwest::Client::builder()
-        .redirect(Policy::none())
-        .no_proxy()
-        .timeout(timeout);
-    if needs_tls {
-        client.build()
-    } else {
-        client.tls_certs_only([]).build()
-    }
-}
-
-/// The attempts under way, by task.
+/// The attempts under way, by task: which delivery, to which endpoint.
 #[derive(Default)]
 struct UnderWay {
     tasks: JoinSet<()>,
-    deliveries: HashMap<Id, i64>,
+    deliveries: HashMap<Id, (i64, String)>,
 }
 
 /// Delivers until the simulator stops. Whoever writes an event or moves the clock wakes it.
@@ -88,33 +70,93 @@ async fn start_what_is_due(
 ) -> sqlx::Result<Duration> {
     let now_ms = shared.clock.now_ms();
     let mut tx = shared.store.read().await?;
-    let mut due = due(&mut tx, now_ms, BATCH).await?;
-    let next_due_at = next_due_at(&mut tx, now_ms).await?;
+    let in_vain = deliveries::due_in_vain(&mut tx, now_ms).await?;
+    let due = deliveries::due(&mut tx, now_ms, &under_way.ids(), MAX_PER_ENDPOINT).await?;
+    let next_due_at = deliveries::next_due_at(&mut tx, now_ms).await?;
     drop(tx);
-    let busy: HashSet<i64> = under_way.deliveries.values().copied().collect();
-    due.retain(|delivery| !busy.contains(&delivery.id));
-    due.truncate(MAX_IN_FLIGHT.saturating_sub(busy.len()));
+    if !in_vain.is_empty() {
+        let mut tx = shared.store.begin().await?;
+        deliveries::give_up(&mut tx, &in_vain).await?;
+        tx.commit().await?;
+    }
     // Faults strike in the order of events, before anything is sent: what is to be overtaken is held by then.
-    let mut starting: Vec<(Delivery, Option<WebhookFault>)> = Vec::new();
-    for delivery in due {
-        let fault = shared.faults.strike_webhook(&delivery.event_type);
-        if fault == Some(WebhookFault::Reorder) {
+    let mut starting = Vec::new();
+    let mut somebody_waits = false;
+    for delivery in under_way.with_room(due) {
+        let fault = strike(shared, &delivery);
+        if let Some((fault, wait)) = fault.and_then(makes_wait) {
+            let until_ms = now_ms.saturating_add(wait);
             let mut tx = shared.store.begin().await?;
-            hold(&mut tx, &delivery, now_ms).await?;
+            deliveries::postpone(&mut tx, &delivery, fault, until_ms).await?;
             tx.commit().await?;
+            somebody_waits = true;
         } else {
             starting.push((delivery, fault));
         }
     }
     for (delivery, fault) in starting {
-        let id = delivery.id;
-        let task = under_way
-            .tasks
-            .spawn(attempt(Arc::clone(shared), delivery, fault));
-        under_way.deliveries.insert(task.id(), id);
+        under_way.start(shared, delivery, fault);
+    }
+    if somebody_waits {
+        // There is room for the next ones in their places.
+        return Ok(Duration::ZERO);
     }
     let nap = next_due_at
         .and_then(|at| u64::try_from(at - now_ms).ok())
         .map(Duration::from_millis);
     Ok(nap.unwrap_or(MAX_NAP).min(MAX_NAP))
+}
+
+/// An attempt meets one fault at most, and one that somebody asked for meets none.
+fn strike(shared: &Shared, delivery: &Delivery) -> Option<WebhookFault> {
+    if delivery.manual || delivery.fault.is_some() {
+        return None;
+    }
+    shared.faults.strike_webhook(&delivery.event_type)
+}
+
+/// The fault's name and its milliseconds, if it only makes the attempt wait.
+fn makes_wait(fault: WebhookFault) -> Option<(&'static str, i64)> {
+    let wait = match fault {
+        WebhookFault::Delay(delay) => delay,
+        WebhookFault::Reorder => MAX_HOLD,
+        WebhookFault::Drop | WebhookFault::Duplicate(_) | WebhookFault::BadSignature => {
+            return None;
+        }
+    };
+    Some((fault.name(), i64::try_from(wait.as_millis()).ok()?))
+}
+
+impl UnderWay {
+    fn ids(&self) -> Vec<i64> {
+        self.deliveries.values().map(|(id, _)| *id).collect()
+    }
+
+    /// As many of those that are due as there is room for.
+    fn with_room(&self, due: Vec<Delivery>) -> Vec<Delivery> {
+        let mut in_all = self.deliveries.len();
+        let mut by_endpoint: HashMap<String, usize> = HashMap::new();
+        for (_, endpoint) in self.deliveries.values() {
+            *by_endpoint.entry(endpoint.clone()).or_default() += 1;
+        }
+        due.into_iter()
+            .filter(|delivery| {
+                let of_endpoint = by_endpoint.entry(delivery.endpoint_id.clone()).or_default();
+                let has_room = in_all < MAX_IN_FLIGHT && *of_endpoint < MAX_PER_ENDPOINT;
+                if has_room {
+                    in_all += 1;
+                    *of_endpoint += 1;
+                }
+                has_room
+            })
+            .collect()
+    }
+
+    fn start(&mut self, shared: &Arc<Shared>, delivery: Delivery, fault: Option<WebhookFault>) {
+        let who = (delivery.id, delivery.endpoint_id.clone());
+        let task = self
+            .tasks
+            .spawn(attempt(Arc::clone(shared), delivery, fault));
+        self.deliveries.insert(task.id(), who);
+    }
 }

@@ -6,13 +6,19 @@
 )]
 
 mod access;
+mod events;
+mod fairness;
 mod faults;
 mod idempotency;
+mod killed;
 mod lists;
 mod odd_input;
 mod payments;
 mod receiver;
+mod secret_rotation;
 mod three_d_secure;
+mod upgrade;
+mod webhook_endpoints;
 mod webhook_faults;
 mod webhooks;
 mod world;

@@ -1,7 +1,7 @@
 //! A shop that receives webhooks, and what it makes of them.
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::{HashMap, HashSet, VecDeque},
     net::SocketAddr,
     sync::{Arc, Mutex},
 };
@@ -32,6 +32,27 @@ pub(super) struct Letter {
     pub(super) event: Value,
 }
 
+impl Letter {
+    /// Its age in seconds, and each signature on it.
+    pub(super) fn signatures(&self) -> (i64, Vec<String>) {
+        let mut elements = self.signature.split(',');
+        let timestamp = elements.next().unwrap().strip_prefix("t=").unwrap();
+        let signatures = elements.map(|element| element.strip_prefix("v1=").unwrap().to_owned());
+        let age = Utc::now().timestamp() - timestamp.parse::<i64>().unwrap();
+        (age, signatures.collect())
+    }
+
+    /// What a receiver with this secret expects: it computes the signature again.
+    pub(super) fn signature_of(&self, secret: &str) -> String {
+        let timestamp = self.signature.split([',', '=']).nth(1).unwrap();
+        let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).unwrap();
+        mac.update(timestamp.as_bytes());
+        mac.update(b".");
+        mac.update(&self.body);
+        hex::encode(mac.finalize().into_bytes())
+    }
+}
+
 /// A shop's webhook endpoint.
 pub(super) struct Receiver {
     pub(super) address: SocketAddr,
@@ -44,6 +65,8 @@ struct Inbox {
     letters: Arc<Mutex<Vec<Letter>>>,
     /// The statuses of the next answers; 200 when none are left.
     answers: Arc<Mutex<VecDeque<u16>>>,
+    /// Takes everything and says nothing.
+    is_silent: bool,
 }
 
 async fn receive(State(inbox): State<Inbox>, headers: HeaderMap, body: Bytes) -> StatusCode {
@@ -54,6 +77,9 @@ async fn receive(State(inbox): State<Inbox>, headers: HeaderMap, body: Bytes) ->
         body,
         event,
     });
+    if inbox.is_silent {
+        std::future::pending::<()>().await;
+    }
     let status = inbox.answers.lock().unwrap().pop_front().unwrap_or(200);
     StatusCode::from_u16(status).unwrap()
 }
@@ -64,7 +90,19 @@ impl Receiver {
     }
 
     pub(super) async fn open_at(address: SocketAddr) -> Self {
-        let inbox = Inbox::default();
+        Self::with(address, Inbox::default()).await
+    }
+
+    /// One that never answers.
+    pub(super) async fn silent() -> Self {
+        let inbox = Inbox {
+            is_silent: true,
+            ..Inbox::default()
+        };
+        Self::with(SocketAddr::from(([127, 0, 0, 1], 0)), inbox).await
+    }
+
+    async fn with(address: SocketAddr, inbox: Inbox) -> Self {
         let router = Router::new()
             .route("/hook", post(receive))
             .with_state(inbox.clone());
@@ -97,6 +135,13 @@ impl Receiver {
         self.inbox.letters.lock().unwrap().clone()
     }
 
+    /// The id of each event that arrived.
+    pub(super) fn arrived(&self) -> HashSet<String> {
+        let letters = self.inbox.letters.lock().unwrap();
+        let ids = letters.iter().map(|letter| letter.event["id"].as_str());
+        ids.map(|id| id.unwrap().to_owned()).collect()
+    }
+
     /// How often each type arrived.
     pub(super) fn counts(&self) -> HashMap<String, usize> {
         let mut counts = HashMap::new();
@@ -126,20 +171,10 @@ impl Drop for Receiver {
     }
 }
 
-/// As a receiver would: recompute, compare, look at the age.
+/// Signed, with the secret of every test and nothing else, at this moment.
 pub(super) fn is_genuine(letter: &Letter) -> bool {
-    let (timestamp, signature) = letter
-        .signature
-        .strip_prefix("t=")
-        .unwrap()
-        .split_once(",v1=")
-        .unwrap();
-    let mut mac = Hmac::<Sha256>::new_from_slice(SECRET.as_bytes()).unwrap();
-    mac.update(timestamp.as_bytes());
-    mac.update(b".");
-    mac.update(&letter.body);
-    let age = Utc::now().timestamp() - timestamp.parse::<i64>().unwrap();
-    (0..300).contains(&age) && hex::encode(mac.finalize().into_bytes()) == signature
+    let (age, signatures) = letter.signatures();
+    (0..300).contains(&age) && signatures == [letter.signature_of(SECRET)]
 }
 
 pub(super) async fn attempts(world: &World) -> Vec<Value> {
@@ -147,6 +182,14 @@ pub(super) async fn attempts(world: &World) -> Vec<Value> {
         .as_array()
         .unwrap()
         .clone()
+}
+
+/// Waits until so many attempts were made.
+pub(super) async fn failed(world: &World, number: usize) {
+    eventually("the attempts failed", || async {
+        attempts(world).await.len() == number
+    })
+    .await;
 }
 
 pub(super) async fn pending(world: &World) -> i64 {

@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::{
-    receiver::{Receiver, SECRET, attempts, everything_is_delivered, is_genuine, pending},
-    world::{PURCHASE, World, eventually},
+    receiver::{Receiver, SECRET, everything_is_delivered, failed, is_genuine, pending},
+    world::{PURCHASE, World},
 };
 
 #[tokio::test]
@@ -29,12 +29,9 @@ async fn a_dropped_event_is_retried() {
         .await;
 
     world.buys("amount=100&currency=usd").await;
-    eventually("the attempt failed", || async {
-        attempts(&world).await.len() == 1
-    })
-    .await;
+    failed(&world, 1).await;
     assert_eq!(receiver.letters().len(), 0);
-    world.advances(3).await;
+    world.advances(5).await;
     everything_is_delivered(&world).await;
 
     assert_eq!(receiver.letters().len(), 1);
@@ -75,11 +72,8 @@ async fn a_badly_signed_event_is_not_genuine_and_its_retry_is() {
         .await;
 
     world.buys("amount=100&currency=usd").await;
-    eventually("the attempt failed", || async {
-        attempts(&world).await.len() == 1
-    })
-    .await;
-    world.advances(3).await;
+    failed(&world, 1).await;
+    world.advances(5).await;
     everything_is_delivered(&world).await;
 
     let genuine: Vec<bool> = receiver.letters().iter().map(is_genuine).collect();

@@ -1,11 +1,12 @@
 //! Events on their way to a receiver.
 
 use boring_checkout::simulator::WebhookTarget;
+use chrono::DateTime;
 use serde_json::{Value, json};
 
 use super::{
-    receiver::{Receiver, SECRET, attempts, everything_is_delivered, is_genuine},
-    world::{PURCHASE, World, eventually},
+    receiver::{Receiver, SECRET, attempts, everything_is_delivered, failed, is_genuine, pending},
+    world::{PURCHASE, World},
 };
 
 #[tokio::test]
@@ -54,12 +55,9 @@ async fn an_event_is_sent_again_until_it_is_accepted() {
     let world = World::with_webhook(receiver.url(), SECRET).await;
     world.buys("amount=100&currency=usd").await;
 
-    for sent in 1..=2 {
-        eventually("the attempt failed", || async {
-            attempts(&world).await.len() == sent
-        })
-        .await;
-        world.advances(10).await;
+    for (sent, seconds) in [(1, 5), (2, 300)] {
+        failed(&world, sent).await;
+        world.advances(seconds).await;
     }
     everything_is_delivered(&world).await;
 
@@ -85,10 +83,7 @@ async fn a_receiver_that_was_down_gets_everything_later() {
     drop(receiver);
     let world = World::with_webhook(url, SECRET).await;
     world.buys(PURCHASE).await;
-    eventually("all attempts failed", || async {
-        attempts(&world).await.len() == 4
-    })
-    .await;
+    failed(&world, 4).await;
     assert!(
         attempts(&world)
             .await
@@ -97,7 +92,7 @@ async fn a_receiver_that_was_down_gets_everything_later() {
     );
 
     let receiver = Receiver::open_at(address).await;
-    world.advances(3).await;
+    world.advances(5).await;
     everything_is_delivered(&world).await;
 
     assert_eq!(receiver.letters().len(), 4);
@@ -109,13 +104,10 @@ async fn deliveries_survive_a_restart() {
     receiver.answers(&[500; 4]);
     let world = World::on_disk(vec![receiver.target()]).await;
     world.buys(PURCHASE).await;
-    eventually("all attempts failed", || async {
-        attempts(&world).await.len() == 4
-    })
-    .await;
+    failed(&world, 4).await;
 
     let world = world.restart().await;
-    world.advances(3).await;
+    world.advances(5).await;
     everything_is_delivered(&world).await;
 
     assert_eq!(receiver.letters().len(), 8);
@@ -123,21 +115,41 @@ async fn deliveries_survive_a_restart() {
 }
 
 #[tokio::test]
-async fn a_delivery_is_given_up_after_about_three_days() {
-    let world = World::with_webhook("http://127.0.0.1:1/hook".to_owned(), SECRET).await;
+async fn a_delivery_is_retried_three_times_over_a_few_hours_and_then_given_up() {
+    let world = World::on_disk(vec![nobody()]).await;
     world.buys("amount=100&currency=usd").await;
+    failed(&world, 1).await;
+    // Neither the attempts nor the schedule are forgotten.
+    let world = world.restart().await;
 
-    for sent in 1..=13 {
-        eventually("the attempt failed", || async {
-            attempts(&world).await.len() == sent
-        })
-        .await;
-        world.advances(24 * 60 * 60).await;
+    for (retry, seconds) in [(1, 5), (2, 5 * 60), (3, 3 * 60 * 60)] {
+        let last = attempts(&world).await[0].clone();
+        assert_eq!(time(&last, "next_attempt_at") - time(&last, "at"), seconds);
+        world.advances(seconds).await;
+        failed(&world, retry + 1).await;
     }
 
-    let last = attempts(&world).await[0].clone();
-    assert_eq!(last["attempt"], 13);
-    assert_eq!(last["next_attempt_at"], Value::Null);
+    let made = attempts(&world).await;
+    for pair in made.windows(2) {
+        assert!(time(&pair[0], "at") >= time(&pair[1], "next_attempt_at"));
+    }
+    assert_eq!(made[0]["attempt"], 4);
+    assert_eq!(made[0]["next_attempt_at"], Value::Null);
+    assert_eq!(pending(&world).await, 1, "it never arrived");
+}
+
+/// Nobody listens on this port.
+fn nobody() -> WebhookTarget {
+    WebhookTarget {
+        url: "http://127.0.0.1:1/hook".to_owned(),
+        secret: SECRET.to_owned(),
+    }
+}
+
+/// Unix seconds.
+fn time(attempt: &Value, name: &str) -> i64 {
+    let text = attempt[name].as_str().unwrap();
+    DateTime::parse_from_rfc3339(text).unwrap().timestamp()
 }
 
 #[tokio::test]

@@ -62,6 +62,21 @@ impl World {
         Self::start(config, None).await
     }
 
+    /// On a database that is there already.
+    pub(super) async fn at(database_url: &str, webhooks: Vec<WebhookTarget>) -> Self {
+        Self::with(SimulatorConfig {
+            database_url: database_url.to_owned(),
+            webhooks,
+            ..SimulatorConfig::default()
+        })
+        .await
+    }
+
+    /// As configured.
+    pub(super) async fn with(config: SimulatorConfig) -> Self {
+        Self::start(config, None).await
+    }
+
     async fn start(config: SimulatorConfig, folder: Option<TempDir>) -> Self {
         let simulator = Simulator::start(config.clone()).await.unwrap();
         let client = reqwest::Client::builder().no_proxy().build().unwrap();
@@ -102,6 +117,10 @@ impl World {
 
     pub(super) async fn buys_with_key(&self, form: &str, key: &str) -> Answer {
         self.post_with_key("/v1/payment_intents", form, key).await
+    }
+
+    pub(super) async fn delete(&self, path: &str) -> Answer {
+        self.call(Method::DELETE, path, "", &[]).await
     }
 
     pub(super) async fn call(

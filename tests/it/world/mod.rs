@@ -175,7 +175,7 @@ pub const NOTHING: Expected = Expected {
 };
 
 /// An HTTP client that follows no redirects: the tests want to see them.
-fn client() -> reqwest::Client {
+pub fn client() -> reqwest::Client {
     // Nothing is encrypted here, but a client cannot be built without it. It may be there already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder()

@@ -12,7 +12,10 @@ use super::{Database, Provider, Visitor};
 /// What a shop says once it serves.
 const OPEN: &str = "The Boring Shop is open at";
 
-/// A running `boring-checkout`.
+/// What a simulator that runs alone says.
+const PROVIDER: &str = "The payment provider is at";
+
+/// A running `boring-checkout`, shop or simulator.
 pub struct Process {
     child: Child,
     pub url: String,
@@ -47,6 +50,15 @@ impl Process {
         Self::start(&common, flags)
     }
 
+    /// Starts the simulator alone, which sends all its events to `webhook`.
+    pub fn provider(database_url: &str, webhook: &str, secret: &str) -> Self {
+        let webhook = format!("{webhook}={secret}");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_boring-checkout"));
+        command.args(["provider", "--listen", "127.0.0.1:0", "--log", "warn"]);
+        command.args(["--database-url", database_url, "--webhook", &webhook]);
+        Self::that_says(PROVIDER, &mut command)
+    }
+
     fn start(common: &[&str], flags: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_boring-checkout"));
         command.args(common).args(flags);
@@ -60,6 +72,10 @@ impl Process {
 
     /// A shop that is started by a command of the test's own.
     pub fn of(command: &mut Command) -> Self {
+        Self::that_says(OPEN, command)
+    }
+
+    fn that_says(serves_at: &str, command: &mut Command) -> Self {
         let log = NamedTempFile::new().expect("a temporary file");
         let mut child = command
             .stderr(log.reopen().expect("the file is there"))
@@ -69,7 +85,7 @@ impl Process {
         let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines();
         let line = lines.next().expect("it says where it is").expect("text");
         let url = line
-            .strip_prefix(OPEN)
+            .strip_prefix(serves_at)
             .unwrap_or_else(|| panic!("unexpected: {line}"));
         let url = url.trim().to_owned();
         Self { child, url, log }

@@ -1,0 +1,103 @@
+//! What became of each attempt: the journal behind `GET /_control/deliveries`.
+
+use serde_json::{Value, json};
+use sqlx::SqliteConnection;
+
+use crate::simulator::clock;
+
+/// The newest attempts that are shown.
+const SHOWN: i64 = 1000;
+
+/// What a receiver made of an attempt: its status, or why there is none.
+pub(super) type Reception = Result<u16, String>;
+
+/// Only 2xx counts: a redirect is not followed, and not a success either.
+pub(super) fn is_success(reception: &Reception) -> bool {
+    matches!(reception, Ok(200..=299))
+}
+
+/// An attempt, as it goes into the journal.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Line<'a> {
+    pub(super) event_id: &'a str,
+    pub(super) endpoint_id: &'a str,
+    pub(super) url: &'a str,
+    pub(super) reception: &'a Reception,
+    pub(super) fault: Option<&'a str>,
+    pub(super) next_attempt_at: Option<i64>,
+}
+
+/// Writes one line. A reset in the meantime has forgotten the event, and then there is nothing to write.
+pub(super) async fn write_down(
+    tx: &mut SqliteConnection,
+    line: Line<'_>,
+    now_ms: i64,
+) -> sqlx::Result<()> {
+    let (status, error) = match line.reception {
+        Ok(status) => (Some(i64::from(*status)), None),
+        Err(error) => (None, Some(error.as_str())),
+    };
+    sqlx::query(
+        "insert into delivery_attempts (event_id, endpoint_id, url, attempt, at, status, error, fault, next_attempt_at)
+         select $1, $2, $3, (select count(*) + 1 from delivery_attempts where event_id = $1 and endpoint_id = $2),
+                $4, $5, $6, $7, $8
+         where exists (select 1 from objects where id = $1)",
+    )
+    .bind(line.event_id)
+    .bind(line.endpoint_id)
+    .bind(line.url)
+    .bind(now_ms)
+    .bind(status)
+    .bind(error)
+    .bind(line.fault)
+    .bind(line.next_attempt_at)
+    .execute(tx)
+    .await?;
+    Ok(())
+}
+
+#[derive(sqlx::FromRow)]
+struct Written {
+    event_id: String,
+    kind: String,
+    endpoint_id: Option<String>,
+    url: String,
+    number: i64,
+    at: i64,
+    status: Option<i64>,
+    error: Option<String>,
+    fault: Option<String>,
+    next_attempt_at: Option<i64>,
+}
+
+/// Every attempt, newest first.
+pub(in crate::simulator) async fn journal(tx: &mut SqliteConnection) -> sqlx::Result<Vec<Value>> {
+    let lines: Vec<Written> = sqlx::query_as(
+        "select a.event_id, o.body ->> '$.type' as kind, a.endpoint_id, a.url, a.attempt as number, a.at,
+                a.status, a.error, a.fault, a.next_attempt_at
+         from delivery_attempts a join objects o on o.id = a.event_id
+         order by a.id desc
+         limit $1",
+    )
+    .bind(SHOWN)
+    .fetch_all(tx)
+    .await?;
+    Ok(lines.into_iter().map(Written::show).collect())
+}
+
+impl Written {
+    fn show(self) -> Value {
+        json!({
+            "event": self.event_id,
+            "type": self.kind,
+            "endpoint": self.endpoint_id,
+            "url": self.url,
+            "attempt": self.number,
+            "at": clock::rfc3339(self.at),
+            "status": self.status,
+            "error": self.error,
+            "fault": self.fault,
+            "next_attempt_at": self.next_attempt_at.and_then(clock::rfc3339)
+        })
+    }
+}
