@@ -6,8 +6,9 @@ import { lamp, story } from "../lib/story.js";
 
 const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
 
-story("payments and refunds move the balance", async ({ stripe }) => {
+story("payments and refunds move the balance", async ({ stripe, simulator }) => {
   const paid = await stripe.paymentIntents.create(lamp("pm_card_bypassPending"));
+  await simulator.control("POST", "settle", {});
   const charge = await stripe.charges.retrieve(paid.latest_charge, { expand: ["balance_transaction"] });
   const bought = charge.balance_transaction;
   deepEqual([bought.type, bought.amount, bought.source], ["charge", 4200, charge.id]);

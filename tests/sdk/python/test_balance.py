@@ -3,8 +3,9 @@
 from purchases import lamp
 
 
-def test_payments_and_refunds_move_the_balance(client):
+def test_payments_and_refunds_move_the_balance(client, simulator):
     paid = client.v1.payment_intents.create(lamp("pm_card_bypassPending"))
+    simulator.control("POST", "settle", {})
     charge = client.v1.charges.retrieve(paid.latest_charge, {"expand": ["balance_transaction"]})
     bought = charge.balance_transaction
     assert (bought.type, bought.amount, bought.source) == ("charge", 4200, charge.id)

@@ -20,7 +20,8 @@ async function paymentIntents(stripe, { take, simulator }) {
 
   const unpaid = await create("requires_payment_method", LAMP);
   await create("requires_confirmation", { ...LAMP, payment_method: "pm_card_visa" });
-  await create("requires_capture", lamp("pm_card_visa", { capture_method: "manual" }));
+  const held = await create("requires_capture", lamp("pm_card_visa", { capture_method: "manual" }));
+  await take("Stripe.PaymentIntent", "captured in part", paymentIntents.capture(held.id, { amount_to_capture: 1200 }));
   await create("succeeded", lamp());
   await create("succeeded, with everything", lamp("pm_card_visa", {
     capture_method: "automatic",
@@ -39,12 +40,33 @@ async function paymentIntents(stripe, { take, simulator }) {
   await simulator.customer(asked.next_action.redirect_to_url.url, "refuse");
   await take("Stripe.PaymentIntent", "authentication failed", paymentIntents.retrieve(asked.id));
 
+  await debits(create, simulator);
+  const changes = { description: "Another lamp", metadata: { cart: "8" } };
+  await take("Stripe.PaymentIntent", "changed", paymentIntents.update(unpaid.id, changes));
   await take("Stripe.PaymentIntent", "succeeded", paymentIntents.confirm(unpaid.id, { payment_method: "pm_card_visa" }));
   const expanded = paymentIntents.retrieve(unpaid.id, { expand: ["latest_charge", "payment_method"] });
   await take("Stripe.PaymentIntent", "succeeded, expanded", expanded);
   const canceled = paymentIntents.cancel(asked.id, { cancellation_reason: "abandoned" });
   await take("Stripe.PaymentIntent", "canceled", canceled);
   await take("Stripe.ApiList<Stripe.PaymentIntent>", "a page", paymentIntents.list({ limit: 100 }));
+  const found = paymentIntents.search({ query: "metadata['cart']:'7'" });
+  await take("Stripe.ApiSearchResult<Stripe.PaymentIntent>", "found", found);
+}
+
+/** Bank accounts: the bank takes its time. */
+async function debits(create, simulator) {
+  const mandate_data = { customer_acceptance: { type: "offline" } };
+  for (const [payment_method, type, currency] of [
+    ["pm_usBankAccount_success", "us_bank_account", "usd"],
+    ["pm_usBankAccount_insufficientFunds", "us_bank_account", "usd"],
+    ["pm_usBankAccount_processing", "us_bank_account", "usd"],
+    ["pm_sepaDebit_success_de", "sepa_debit", "eur"],
+    ["pm_sepaDebit_failed_de", "sepa_debit", "eur"],
+  ]) {
+    const debit = { payment_method_types: [type], currency, mandate_data };
+    await create(`processing: ${payment_method}`, lamp(payment_method, debit));
+  }
+  await simulator.control("POST", "settle", {});
 }
 
 async function refusals(stripe, { take, takeError }) {
