@@ -9,7 +9,7 @@ const RETURN_URL = "https://shop.example/after";
 /** Each sample: `{ operation, type, state, body }`, where `type` is what the SDK promises to those who call it. */
 export async function collectSamples(simulator) {
   const collector = new Collector(simulator);
-  const kinds = [paymentIntents, refusals, customers, paymentMethods, refunds, webhookEndpoints, balance, charges, events];
+  const kinds = [paymentIntents, refusals, customers, paymentMethods, refunds, disputes, webhookEndpoints, balance, charges, events];
   for (const collect of kinds) await collect(collector.stripe, collector);
   return collector.samples;
 }
@@ -147,6 +147,27 @@ async function refunds(stripe, { take, takeError, simulator }) {
   await take("Stripe.ApiList<Stripe.Refund>", "a page", refunds.list());
   const { id } = await stripe.paymentIntents.create(lamp());
   await takeError("too much", refunds.create({ payment_intent: id, amount: 4201 }));
+}
+
+async function disputes(stripe, { take, takeError, simulator }) {
+  const { disputes } = stripe;
+  for (const complaint of ["", "ProductNotReceived", "Inquiry"]) {
+    await stripe.paymentIntents.create(lamp(`pm_card_createDispute${complaint}`));
+  }
+  await simulator.control("POST", "settle", {});
+  const { data } = await take("Stripe.ApiList<Stripe.Dispute>", "a page", disputes.list());
+  for (const { id } of data) {
+    const { status } = await take("Stripe.Dispute", "open", disputes.retrieve(id));
+    if (status === "needs_response") await take("Stripe.Dispute", "lost", disputes.close(id));
+    else await takeError("close", disputes.close(id));
+  }
+  const { id: paid } = await stripe.paymentIntents.create(lamp("pm_card_createDispute"));
+  await simulator.control("POST", "settle", {});
+  const { data: [{ id }] } = await disputes.list({ payment_intent: paid });
+  const evidence = { uncategorized_text: "winning_evidence" };
+  await take("Stripe.Dispute", "under review", disputes.update(id, { evidence }));
+  await simulator.control("POST", "settle", {});
+  await take("Stripe.Dispute", "won", disputes.retrieve(id));
 }
 
 async function webhookEndpoints(stripe, { take }) {
