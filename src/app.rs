@@ -134,7 +134,7 @@ async fn start_simulator(args: &ServeArgs, shop: SocketAddr) -> Result<Simulator
         url: format!("http://{shop}/webhooks/provider"),
         secret: secret.expose().to_owned(),
     });
-    let simulator = Simulator::start(SimulatorConfig {
+    let simulator = Simulator::start_with(SimulatorConfig {
         listen: args.provider_listen,
         database_url: args.provider_database_url.clone(),
         key: args.provider_key.key.expose().to_owned(),

@@ -1,8 +1,22 @@
 //! A payment checkout that is safe to run twice, in the order in which to read it.
 //!
 //! Imports run one way: `web` → the domain → `db` and `provider`; only `app`, which wires all of it, is known to `web`
-//! too. The simulator is the other side of the wire and
-//! imports nothing of the shop.
+//! too. The simulator is the other side of the wire and imports nothing of the shop. It is as useful to the tests of
+//! any other checkout:
+//!
+//! ```
+//! use boring_checkout::simulator::{Fault, Simulator};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let provider = Simulator::start().await?;
+//! provider.control().arm(Fault::on_operation("payment_intents.create").drop_response())?;
+//! // Point the code under test at provider.url(), with the key sk_test_boring, and let it buy something. Then:
+//! let ledger = provider.control().ledger().await?;
+//! assert!(ledger.payment_intents.succeeded <= 1, "charged once at most");
+//! # Ok(())
+//! # }
+//! ```
 
 // One `json!` shows all the fields of an object of the simulator's API, and some have more than the default allows.
 #![recursion_limit = "256"]
@@ -34,6 +48,10 @@ pub mod web;
 // The payment provider, for those who have none at hand.
 pub mod simulator;
 
+// Of neither: what the pages of both need.
+pub mod same_origin;
+
 // How it is run.
 pub mod app;
 pub mod config;
+pub mod port_file;

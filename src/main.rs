@@ -12,8 +12,9 @@ use boring_checkout::{
     clock::Clock,
     config::{AuditArgs, Cli, Command, Log, LogFormat, MigrateArgs, ProviderArgs, ServeArgs},
     db::Db,
+    port_file::PortFile,
     provider::Provider,
-    simulator::{Simulator, SimulatorConfig, WebhookTarget},
+    simulator::{Chaos, Simulator, SimulatorConfig, WebhookTarget},
 };
 use clap::{Parser as _, error::ContextKind};
 use tokio::signal::unix::{SignalKind, signal};
@@ -62,22 +63,49 @@ async fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
 async fn provider(args: ProviderArgs) -> Result<ExitCode, Failure> {
     start_log(&args.log)?;
     let end = asked_to_stop()?;
+    let port_file = args.port_file.as_deref().map(PortFile::prepare);
+    let mut port_file = port_file.transpose()?;
+    let simulator = Simulator::start_with(simulator(args)?).await?;
+    if let Some(file) = &mut port_file {
+        file.write(simulator.port())?;
+    }
+    print(&provider_is_at(&simulator.url()))?;
+    end.await?;
+    drop(port_file);
+    simulator.stop().await;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn simulator(args: ProviderArgs) -> Result<SimulatorConfig, Failure> {
+    let database_url = match (args.database_url, args.ephemeral) {
+        (Some(_), true) => {
+            return Err(
+                "--ephemeral keeps everything in memory: it cannot be used with --database-url"
+                    .into(),
+            );
+        }
+        (None, true) => "sqlite::memory:".to_owned(),
+        (url, false) => url.unwrap_or_else(|| "sqlite://data/provider.db".to_owned()),
+    };
+    let chaos = match (args.chaos, args.chaos_rates) {
+        (None, Some(_)) => return Err("--chaos-rates cannot be used without --chaos SEED".into()),
+        (seed, rates) => seed.map(|seed| Chaos {
+            seed,
+            rates: rates.unwrap_or_default(),
+        }),
+    };
     let webhooks = args.webhook.into_iter().map(|(url, secret)| WebhookTarget {
         url,
         secret: secret.expose().to_owned(),
     });
-    let simulator = Simulator::start(SimulatorConfig {
+    Ok(SimulatorConfig {
         listen: args.listen,
-        database_url: args.database_url,
+        database_url,
         key: args.key.expose().to_owned(),
         webhooks: webhooks.collect(),
+        chaos,
         ..SimulatorConfig::default()
     })
-    .await?;
-    print(&provider_is_at(&simulator.url()))?;
-    end.await?;
-    simulator.stop().await;
-    Ok(ExitCode::SUCCESS)
 }
 
 fn shop_is_at(url: &str) -> String {

@@ -24,10 +24,10 @@ use super::{
     clock,
     error::ApiError,
     execute::{Admitted, execute_once},
-    faults::{self, ApiFault},
+    faults::{self, ApiFault, MetRequest},
     idempotency::{Claim, KeyUse, check_key},
     ids,
-    journal::Entry,
+    journal::LoggedRequest,
     operations::Operation,
     params::Params,
     server,
@@ -157,7 +157,11 @@ async fn admit(
     // The header's fault is for this request alone; it comes before those that wait for any.
     let fault = match text_header(&parts.headers, "boring-fault")? {
         Some(asked_for) => Some(faults::from_header(asked_for)?),
-        None => shared.faults.strike_api(operation.name),
+        None => shared.faults.strike_request(MetRequest {
+            operation: operation.name,
+            key,
+            path,
+        }),
     };
     let key_use = key.map(|key| KeyUse::new(key, path, &params)).transpose()?;
     let admitted = Admitted {
@@ -232,7 +236,7 @@ fn refused(shared: &Shared, arrival: &Arrival, refusal: &ApiError) -> Answer {
 
 /// What is known of a request from its head.
 struct Arrival {
-    entry: Entry,
+    entry: LoggedRequest,
     version: HeaderValue,
     key: Option<HeaderValue>,
 }
@@ -244,7 +248,7 @@ impl Arrival {
             .filter(|_| *method == Method::POST)
             .cloned();
         Self {
-            entry: Entry {
+            entry: LoggedRequest {
                 id: ids::request_id(),
                 at: clock::rfc3339(shared.clock.now_ms()),
                 method: method.to_string(),
@@ -270,7 +274,7 @@ impl Arrival {
     fn write_down(&mut self, shared: &Shared, answer: Option<&Answer>) {
         self.entry.status = answer.map(|answer| answer.status.as_u16());
         self.entry.replayed = answer.is_some_and(|answer| answer.replayed);
-        let Entry {
+        let LoggedRequest {
             id,
             method,
             path,

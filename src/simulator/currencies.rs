@@ -3,6 +3,8 @@
 //! Amounts are minor units of the currency. The minimum applies to the settlement currency, so only the
 //! currencies an account settles in have one here; the others start at one unit.
 
+use rust_decimal::Decimal;
+
 use super::error::ApiError;
 
 /// Eight digits, as the reference of payment intents has it. (The currencies page allows twelve to most cards.)
@@ -48,6 +50,25 @@ const THREE_DECIMAL: &[&str] = &["bhd", "jod", "kwd", "omr", "tnd"];
 
 /// Written with two decimals although there are no cents: the last two digits must be 00.
 const WHOLE_IN_HUNDREDTHS: &[&str] = &["isk", "ugx"];
+
+/// No decimals: one unit is one unit.
+const ZERO_DECIMAL: &[&str] = &[
+    "bif", "clp", "djf", "gnf", "jpy", "kmf", "krw", "mga", "pyg", "rwf", "vnd", "vuv", "xaf",
+    "xof", "xpf",
+];
+
+/// An amount as people write it: 1042 of `usd` is `USD 10.42`, and 1042 of `jpy` is `JPY 1042`.
+pub(super) fn written(amount: i64, currency: &str) -> String {
+    let decimals = if ZERO_DECIMAL.contains(&currency) {
+        0
+    } else if THREE_DECIMAL.contains(&currency) {
+        3
+    } else {
+        2
+    };
+    let code = currency.to_ascii_uppercase();
+    format!("{code}\u{a0}{}", Decimal::new(amount, decimals))
+}
 
 /// Lower case is how the API shows a currency; upper case is accepted.
 pub(super) fn parse_currency(text: &str) -> Result<String, ApiError> {
@@ -118,7 +139,7 @@ fn granularity(currency: &str) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{check_amount, parse_currency};
+    use super::{ZERO_DECIMAL, check_amount, parse_currency, written};
 
     #[test]
     fn amounts_are_refused_one_beyond_each_limit() {
@@ -143,5 +164,19 @@ mod tests {
         assert_eq!(parse_currency("USD").unwrap(), "usd");
         assert!(parse_currency("xyz").is_err());
         assert!(parse_currency("usd eur").is_err());
+    }
+
+    #[test]
+    fn amounts_are_written_with_the_decimals_of_their_currency() {
+        for (amount, currency, expected) in [
+            (1042, "usd", "USD\u{a0}10.42"),
+            (5, "eur", "EUR\u{a0}0.05"),
+            (1042, "jpy", "JPY\u{a0}1042"),
+            (1230, "kwd", "KWD\u{a0}1.230"),
+            (500, "isk", "ISK\u{a0}5.00"),
+        ] {
+            assert_eq!(written(amount, currency), expected);
+        }
+        assert!(ZERO_DECIMAL.iter().all(|code| parse_currency(code).is_ok()));
     }
 }

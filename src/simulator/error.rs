@@ -131,7 +131,8 @@ impl ApiError {
             .unwrap_or_else(|| Value::Object(self.fields).to_string().into())
     }
 
-    fn internal(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+    /// 500, with its cause for the log.
+    pub(super) fn internal(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         let mut error = Self::api(StatusCode::INTERNAL_SERVER_ERROR);
         error.cause = Some(cause.into());
         error

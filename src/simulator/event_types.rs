@@ -79,6 +79,20 @@ const TYPES: &[(&str, &[&str])] = &[
     ("treasury.received_debit", &["created"]),
 ];
 
+/// Those that the simulator makes, and that a fault can therefore wait for.
+pub(super) const MADE: &[&str] = &[
+    "charge.failed",
+    "charge.refunded",
+    "charge.succeeded",
+    "charge.updated",
+    "payment_intent.amount_capturable_updated",
+    "payment_intent.canceled",
+    "payment_intent.created",
+    "payment_intent.payment_failed",
+    "payment_intent.requires_action",
+    "payment_intent.succeeded",
+];
+
 pub(super) fn is_known(kind: &str) -> bool {
     TYPES.iter().any(|(beginning, endings)| {
         kind.strip_prefix(beginning)
@@ -105,7 +119,7 @@ pub(super) fn matching(pattern: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_known, matching};
+    use super::{MADE, is_known, matching};
 
     #[test]
     fn a_type_is_known_by_its_whole_name() {
@@ -119,6 +133,11 @@ mod tests {
         for unknown in ["", "charge", "charge.", "charge.*", "charge.dispute", "*"] {
             assert!(!is_known(unknown), "{unknown}");
         }
+    }
+
+    #[test]
+    fn none_is_made_that_the_provider_does_not_have() {
+        assert!(MADE.iter().all(|kind| is_known(kind)));
     }
 
     #[test]

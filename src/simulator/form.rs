@@ -117,7 +117,9 @@ pub(super) fn shortened(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{FormError, decode};
+    use rand::{RngExt, SeedableRng, rngs::SmallRng, seq::IndexedRandom};
+
+    use super::{Branch, FormError, Tree, decode};
 
     fn json(encoded: &str) -> String {
         serde_json::to_string(&decode(encoded.as_bytes()).unwrap()).unwrap()
@@ -176,5 +178,60 @@ mod tests {
             decode("a[]=1&".repeat(1001).as_bytes()),
             Err(FormError::TooMany)
         );
+    }
+
+    #[test]
+    fn bodies_made_of_brackets_and_noise_are_decoded_or_refused() {
+        let mut chance = SmallRng::seed_from_u64(1);
+        for _ in 0..100_000 {
+            let length = chance.random_range(0..40);
+            let body: Vec<u8> = (0..length)
+                .map(|_| *b"ab019[]%5BD&=+;\x00\xff".choose(&mut chance).unwrap())
+                .collect();
+            let _ = decode(&body);
+        }
+    }
+
+    #[test]
+    fn what_was_encoded_is_decoded_to_the_same() {
+        let mut chance = SmallRng::seed_from_u64(1);
+        for _ in 0..2_000 {
+            let root = branch(&mut chance, 4);
+            let mut pairs = url::form_urlencoded::Serializer::new(String::new());
+            write(&mut pairs, "", &root);
+            assert_eq!(decode(pairs.finish().as_bytes()), Ok(root));
+        }
+    }
+
+    fn branch(chance: &mut SmallRng, depth: u32) -> Branch {
+        let names = ["a", "b", "c d", "é%", "7", "=&"];
+        let number = chance.random_range(1..4);
+        let mut grown = |name: &&str| {
+            let inner = if depth > 1 && chance.random_ratio(1, 3) {
+                Tree::Branch(branch(chance, depth - 1))
+            } else {
+                Tree::Text(chance.random_range(' '..'\u{2fff}').to_string())
+            };
+            ((*name).to_owned(), inner)
+        };
+        names.iter().take(number).map(&mut grown).collect()
+    }
+
+    fn write(
+        pairs: &mut url::form_urlencoded::Serializer<'_, String>,
+        inside: &str,
+        branch: &Branch,
+    ) {
+        for (name, tree) in branch {
+            let name = if inside.is_empty() {
+                name.clone()
+            } else {
+                format!("{inside}[{name}]")
+            };
+            match tree {
+                Tree::Text(text) => drop(pairs.append_pair(&name, text)),
+                Tree::Branch(inner) => write(pairs, &name, inner),
+            }
+        }
     }
 }

@@ -25,7 +25,7 @@ use super::{answer::Answer, error::ApiError, params::Params};
 /// Keys are forgotten after a day of the simulator's clock (by a trigger). At Stripe that is the least, not the most.
 const RETENTION_SECONDS: i64 = 24 * 60 * 60;
 
-const MAX_KEY_LENGTH: usize = 255;
+pub(super) const MAX_KEY_LENGTH: usize = 255;
 
 /// What a key is used for.
 #[derive(Clone, Debug)]

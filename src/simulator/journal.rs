@@ -13,34 +13,41 @@ use serde::Serialize;
 /// Enough for any test, and a few megabytes at most.
 const CAPACITY: usize = 10_000;
 
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct Entry {
+/// A request to the API, as the journal has it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LoggedRequest {
     /// The request's id, as its `Request-Id` header has it.
-    pub(super) id: String,
-    /// RFC 3339, by the simulator's clock.
-    pub(super) at: Option<String>,
-    pub(super) method: String,
-    pub(super) path: String,
-    pub(super) operation: Option<&'static str>,
-    pub(super) idempotency_key: Option<String>,
+    pub id: String,
+    /// When it arrived: RFC 3339, by the simulator's clock.
+    pub at: String,
+    /// `GET`, `POST`, `DELETE`.
+    pub method: String,
+    /// Without the query.
+    pub path: String,
+    /// What was asked for, such as `payment_intents.create`. `None`: it was refused before that was clear.
+    pub operation: Option<&'static str>,
+    /// Its `Idempotency-Key`, if it was a POST with one.
+    pub idempotency_key: Option<String>,
     /// What was answered, or would have been had the answer not been dropped. `None`: never processed.
-    pub(super) status: Option<u16>,
-    pub(super) replayed: bool,
-    pub(super) fault: Option<&'static str>,
+    pub status: Option<u16>,
+    /// Whether the answer is that of an earlier request with the same key.
+    pub replayed: bool,
+    /// The fault that struck it, such as `drop_response`.
+    pub fault: Option<&'static str>,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Journal(Mutex<VecDeque<Entry>>);
+pub(super) struct Journal(Mutex<VecDeque<LoggedRequest>>);
 
 impl Journal {
-    pub(super) fn write(&self, entry: Entry) {
+    pub(super) fn write(&self, entry: LoggedRequest) {
         let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         entries.truncate(CAPACITY - 1);
         entries.push_front(entry);
     }
 
     /// Newest first.
-    pub(super) fn read(&self) -> Vec<Entry> {
+    pub(super) fn read(&self) -> Vec<LoggedRequest> {
         self.0
             .lock()
             .unwrap_or_else(PoisonError::into_inner)

@@ -2,10 +2,56 @@
 //!
 //! Counted from the objects themselves, so it cannot disagree with the API.
 
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value};
 use sqlx::SqliteConnection;
 
-use super::{objects, payment_intents::Status};
+use super::payment_intents::Status;
+
+/// What the simulator knows of payments. Amounts are minor units, of whatever currency they were paid in.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Ledger {
+    /// Payment intents, by their status.
+    pub payment_intents: LedgerOfIntents,
+    /// Refunds.
+    pub refunds: LedgerOfRefunds,
+    /// Events of every type.
+    pub events: i64,
+}
+
+/// How many payment intents there are, and what was received.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct LedgerOfIntents {
+    /// Of any status.
+    pub total: i64,
+    /// Paid.
+    pub succeeded: i64,
+    /// What was received for those that succeeded, in minor units.
+    pub amount_succeeded: i64,
+    /// Waiting for a card, perhaps because one was declined.
+    pub requires_payment_method: i64,
+    /// Waiting to be confirmed.
+    pub requires_confirmation: i64,
+    /// Waiting for the customer's approval.
+    pub requires_action: i64,
+    /// Authorized, waiting to be captured.
+    pub requires_capture: i64,
+    /// Waiting for the bank.
+    pub processing: i64,
+    /// Canceled.
+    pub canceled: i64,
+}
+
+/// How many refunds there are, and what was given back.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct LedgerOfRefunds {
+    /// Of any status.
+    pub total: i64,
+    /// Given back.
+    pub succeeded: i64,
+    /// What those gave back, in minor units.
+    pub amount_succeeded: i64,
+}
 
 #[derive(Default, sqlx::FromRow)]
 struct Tally {
@@ -18,23 +64,38 @@ struct Tally {
 pub(super) async fn read(
     tx: &mut SqliteConnection,
     metadata: &Map<String, Value>,
-) -> sqlx::Result<Value> {
+) -> sqlx::Result<Ledger> {
     let wanted = Value::Object(metadata.clone()).to_string();
-    let intents = tallies(tx, PAYMENT_INTENTS, &wanted).await?;
-    let refunds = tallies(tx, REFUNDS, &wanted).await?;
-    let events: i64 = sqlx::query_scalar(EVENTS)
+    let intents = Tallies(tallies(tx, PAYMENT_INTENTS, &wanted).await?);
+    let refunds = Tallies(tallies(tx, REFUNDS, &wanted).await?);
+    let events = sqlx::query_scalar(EVENTS)
         .bind(&wanted)
         .fetch_one(tx)
         .await?;
-    let mut shown = summary(&intents);
-    for status in Status::ALL {
-        let number = intents
-            .iter()
-            .find(|tally| tally.status == status.name())
-            .map_or(0, |tally| tally.number);
-        objects::set(&mut shown, status.name(), json!(number));
-    }
-    Ok(json!({ "payment_intents": shown, "refunds": summary(&refunds), "events": events }))
+    let number = |status: Status| intents.of(status.name()).0;
+    let (succeeded, amount_succeeded) = intents.of(Status::Succeeded.name());
+    let payment_intents = LedgerOfIntents {
+        total: intents.total(),
+        succeeded,
+        amount_succeeded,
+        requires_payment_method: number(Status::RequiresPaymentMethod),
+        requires_confirmation: number(Status::RequiresConfirmation),
+        requires_action: number(Status::RequiresAction),
+        requires_capture: number(Status::RequiresCapture),
+        processing: number(Status::Processing),
+        canceled: number(Status::Canceled),
+    };
+    let (succeeded, amount_succeeded) = refunds.of("succeeded");
+    let refunds = LedgerOfRefunds {
+        total: refunds.total(),
+        succeeded,
+        amount_succeeded,
+    };
+    Ok(Ledger {
+        payment_intents,
+        refunds,
+        events,
+    })
 }
 
 /// Intents that carry every wanted pair of metadata: no pair is wanted that is not there.
@@ -84,11 +145,16 @@ async fn tallies(
     sqlx::query_as(sql).bind(wanted).fetch_all(tx).await
 }
 
-fn summary(tallies: &[Tally]) -> Value {
-    let succeeded = tallies.iter().find(|tally| tally.status == "succeeded");
-    json!({
-        "total": tallies.iter().map(|tally| tally.number).sum::<i64>(),
-        "succeeded": succeeded.map_or(0, |tally| tally.number),
-        "amount_succeeded": succeeded.map_or(0, |tally| tally.amount)
-    })
+struct Tallies(Vec<Tally>);
+
+impl Tallies {
+    fn total(&self) -> i64 {
+        self.0.iter().map(|tally| tally.number).sum()
+    }
+
+    /// How many have this status, and their amount.
+    fn of(&self, status: &str) -> (i64, i64) {
+        let found = self.0.iter().find(|tally| tally.status == status);
+        found.map_or((0, 0), |tally| (tally.number, tally.amount))
+    }
 }

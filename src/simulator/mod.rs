@@ -13,8 +13,12 @@
 //!   └ operations                what is done
 //!     └ payment_intents, payment_methods, charges, events, webhook_endpoints, currencies
 //! webhooks    the worker that delivers events at least once
-//! control     faults, clock, ledger, journals (`/_control`)
+//! control     faults, chaos, clock, ledger, journals (`/_control`)
+//! page        the same for people (`/`); three_d_secure, the bank's page
 //! ```
+//!
+//! In a test, [`Simulator::start`] gives one that runs, and [`Simulator::control`] its levers. As a process it is
+//! `boring-checkout provider`, and the levers are under `/_control`.
 //!
 //! Two processes must not serve the same database: which keys are in use is known to one process only.
 
@@ -25,6 +29,7 @@ mod auth;
 mod call;
 mod charges;
 mod clock;
+mod config;
 mod control;
 mod currencies;
 mod error;
@@ -41,25 +46,37 @@ mod ledger;
 mod lists;
 mod objects;
 mod operations;
+mod page;
 mod params;
 mod payment_intents;
 mod payment_methods;
+mod place;
+mod refused;
 mod server;
 mod store;
 mod three_d_secure;
 mod webhook_endpoints;
 mod webhooks;
 
-use std::{fmt, net::SocketAddr, sync::Arc, time::Duration};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::{Router, middleware, routing::any};
 use tokio::{net::TcpListener, sync::Notify};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-pub use self::store::StoreError;
 use self::{
     auth::SecretKey, clock::Clock, error::ApiError, faults::Faults, idempotency::InFlight,
     journal::Journal, store::Store, webhooks::Post,
+};
+pub use self::{
+    config::{SimulatorConfig, SimulatorError, WebhookTarget},
+    control::{ClockReading, Control, ControlError, Redelivery},
+    faults::{ArmedFault, Chaos, ChaosRates, Fault, OnRequests, OnWebhooks},
+    journal::LoggedRequest,
+    ledger::{Ledger, LedgerOfIntents, LedgerOfRefunds},
+    refused::Refused,
+    store::StoreError,
+    webhooks::LoggedDelivery,
 };
 
 /// The version of the API that answers and events are in, whatever version a request asks for.
@@ -68,58 +85,41 @@ const API_VERSION: &str = "2026-10-28.endive";
 /// How long requests in flight may take to finish once the simulator stops.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// How to run a simulator.
-#[derive(Clone)]
-pub struct SimulatorConfig {
-    /// Where to listen. Port 0 takes any free one: see [`Simulator::url`].
-    pub listen: SocketAddr,
-    /// `sqlite://path/to/file.db`, created when missing with its folder, or `sqlite::memory:`.
-    pub database_url: String,
-    /// The secret key that requests must carry.
-    pub key: String,
-    /// Where events are delivered.
-    pub webhooks: Vec<WebhookTarget>,
-    /// How long a webhook's receiver may take to answer.
-    pub webhook_timeout: Duration,
-}
-
-/// An endpoint that wants every event.
-#[derive(Clone)]
-pub struct WebhookTarget {
-    /// Identifies the endpoint: the same URL again only changes the secret.
-    pub url: String,
-    /// Signs the deliveries: `whsec_…`, used as it stands.
-    pub secret: String,
-}
-
-/// Why a simulator could not start.
-#[derive(Debug, thiserror::Error)]
-pub enum SimulatorError {
-    /// The database cannot be opened.
-    #[error("the simulator cannot open its database: {0}")]
-    Database(StoreError),
-    /// The address is in use, or not ours.
-    #[error("the simulator cannot listen on {address}: {source}")]
-    Listen {
-        /// As configured.
-        address: SocketAddr,
-        /// What the system says.
-        source: std::io::Error,
-    },
-    /// A webhook's URL is not one.
-    #[error("the webhook URL {url} is not valid: {reason}")]
-    WebhookUrl {
-        /// As configured.
-        url: String,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// The HTTP client that delivers webhooks cannot be built.
-    #[error("the simulator cannot deliver webhooks: {0}")]
-    Client(#[from] reqwest::Error),
-}
-
 /// A running simulator. Dropped, it stops accepting; [`stop`](Simulator::stop) also waits for what is in flight.
+///
+/// A purchase whose answer is lost, and what was really paid:
+///
+/// ```
+/// use boring_checkout::simulator::{Fault, Simulator};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let simulator = Simulator::start().await?;
+/// let control = simulator.control();
+/// control.arm(Fault::on_operation("payment_intents.create").drop_response())?;
+///
+/// let client = reqwest::Client::builder().no_proxy().build()?;
+/// let purchase = || {
+///     client
+///         .post(format!("{}/v1/payment_intents", simulator.url()))
+///         .bearer_auth("sk_test_boring")
+///         .header("Idempotency-Key", "order-17")
+///         .body("amount=4200&currency=usd&confirm=true&payment_method=pm_card_visa&payment_method_types[]=card")
+///         .send()
+/// };
+/// assert!(purchase().await.is_err(), "the connection ends without an answer");
+/// let again = purchase().await?;
+/// assert_eq!(again.status(), 200);
+/// assert_eq!(again.headers()["idempotent-replayed"], "true");
+///
+/// let ledger = control.ledger().await?;
+/// assert_eq!(ledger.payment_intents.succeeded, 1, "paid once");
+/// assert_eq!(ledger.payment_intents.amount_succeeded, 4200, "in cents");
+/// assert_eq!(control.requests().len(), 2);
+/// simulator.stop().await;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Simulator {
     shared: Arc<Shared>,
@@ -128,11 +128,14 @@ pub struct Simulator {
 /// What every request and the delivery worker share.
 #[derive(Debug)]
 struct Shared {
+    address: SocketAddr,
     base_url: String,
     key: SecretKey,
     store: Store,
     clock: Clock,
     faults: Faults,
+    /// What it was started with, and is reset to.
+    chaos: Option<Chaos>,
     in_flight: InFlight,
     journal: Journal,
     post: Post,
@@ -148,11 +151,14 @@ struct Shared {
 }
 
 impl Simulator {
+    /// Starts one on any free port of this machine, in memory, with the key `sk_test_boring` and without webhooks.
+    pub async fn start() -> Result<Simulator, SimulatorError> {
+        Self::start_with(SimulatorConfig::default()).await
+    }
+
     /// Opens the database, binds the address and serves. When this returns, requests are answered.
-    pub async fn start(config: SimulatorConfig) -> Result<Simulator, SimulatorError> {
-        for target in &config.webhooks {
-            target.check()?;
-        }
+    pub async fn start_with(config: SimulatorConfig) -> Result<Simulator, SimulatorError> {
+        config.check()?;
         let opening = SimulatorError::Database;
         let store = Store::open(&config.database_url).await.map_err(opening)?;
         let clock = prepare(&store, &config.webhooks)
@@ -165,11 +171,13 @@ impl Simulator {
         let listener = TcpListener::bind(config.listen).await.map_err(listening)?;
         let address = listener.local_addr().map_err(listening)?;
         let shared = Arc::new(Shared {
+            address,
             base_url: format!("http://{address}"),
             key: SecretKey::new(&config.key),
             store,
             clock,
-            faults: Faults::default(),
+            faults: Faults::with_chaos(config.chaos.clone()),
+            chaos: config.chaos,
             in_flight: InFlight::default(),
             journal: Journal::default(),
             post: Post::new(config.webhook_timeout)?,
@@ -191,6 +199,16 @@ impl Simulator {
     /// Where it is reached: `http://127.0.0.1:12111`, without a slash at the end.
     pub fn url(&self) -> String {
         self.shared.base_url.clone()
+    }
+
+    /// The port it listens on.
+    pub fn port(&self) -> u16 {
+        self.shared.address.port()
+    }
+
+    /// Its levers: faults, chaos, clock, ledger, journals.
+    pub fn control(&self) -> Control {
+        Control::new(Arc::clone(&self.shared))
     }
 
     /// Stops accepting, lets what is in flight finish (ten seconds at most), and closes the database.
@@ -217,9 +235,11 @@ impl Drop for Simulator {
 
 fn router(shared: &Arc<Shared>) -> Router {
     let beside_the_api = Router::new()
-        .nest("/_control", control::router(shared))
-        .merge(three_d_secure::router())
-        .fallback(control::unknown)
+        .nest("/_control", control::http::router(shared))
+        .merge(page::router(shared))
+        .merge(page::assets())
+        .merge(three_d_secure::router(shared))
+        .fallback(control::http::unknown)
         .layer(middleware::from_fn_with_state(
             Arc::clone(shared),
             server::in_a_task,
@@ -238,45 +258,4 @@ async fn prepare(store: &Store, targets: &[WebhookTarget]) -> Result<Clock, ApiE
     webhook_endpoints::configure(&mut tx, targets, clock.now()).await?;
     tx.commit().await?;
     Ok(clock)
-}
-
-impl Default for SimulatorConfig {
-    /// Any free port of this machine, in memory, without webhooks.
-    fn default() -> Self {
-        Self {
-            listen: SocketAddr::from(([127, 0, 0, 1], 0)),
-            database_url: "sqlite::memory:".to_owned(),
-            key: "sk_test_boring".to_owned(),
-            webhooks: Vec::new(),
-            webhook_timeout: Duration::from_secs(10),
-        }
-    }
-}
-
-impl WebhookTarget {
-    fn check(&self) -> Result<(), SimulatorError> {
-        webhook_endpoints::check_url(&self.url).map_err(|reason| SimulatorError::WebhookUrl {
-            url: self.url.clone(),
-            reason,
-        })
-    }
-}
-
-impl fmt::Debug for SimulatorConfig {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SimulatorConfig")
-            .field("listen", &self.listen)
-            .field("database_url", &self.database_url)
-            .field("webhooks", &self.webhooks)
-            .field("webhook_timeout", &self.webhook_timeout)
-            .finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for WebhookTarget {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WebhookTarget")
-            .field("url", &self.url)
-            .finish_non_exhaustive()
-    }
 }

@@ -111,9 +111,33 @@ impl Operation {
             .find_map(|operation| Some((operation, fits(operation.path, path)?)))
     }
 
-    /// Whether a fault can wait for it by this name.
-    pub(super) fn names() -> impl Iterator<Item = &'static str> {
-        OPERATIONS.iter().map(|operation| operation.name)
+    /// All of them, for faults that wait for some.
+    pub(super) fn all() -> impl Iterator<Item = &'static Self> {
+        OPERATIONS.iter()
+    }
+
+    /// Whether requests of this operation may have this path; with `is_open`, one that begins like this.
+    pub(super) fn may_have_path(&self, path: &str, is_open: bool) -> bool {
+        let Some(path) = path.strip_prefix("/v1/") else {
+            return is_open && "/v1/".starts_with(path);
+        };
+        if !is_open {
+            return fits(self.path, path).is_some();
+        }
+        let mut pattern = self.path.split('/');
+        let (whole, last) = path.rsplit_once('/').unwrap_or(("", path));
+        let is_whole = |segment: &str, expected: &str| expected == "{id}" || expected == segment;
+        let whole_fit = whole.is_empty()
+            || whole
+                .split('/')
+                .all(|segment| pattern.next().is_some_and(|it| is_whole(segment, it)));
+        let last_fits = |expected: &str| expected == "{id}" || expected.starts_with(last);
+        whole_fit && pattern.next().is_some_and(last_fits)
+    }
+
+    /// Whether an `Idempotency-Key` has an effect.
+    pub(super) fn takes_key(&self) -> bool {
+        self.method == Method::POST
     }
 
     /// `false`: it only reads, and any number may run at a time.
@@ -188,8 +212,30 @@ mod tests {
     }
 
     #[test]
+    fn a_path_or_its_beginning_says_what_may_be_asked_for() {
+        let may_be = |path, is_open| -> Vec<&str> {
+            let all = Operation::all().filter(|it| it.may_have_path(path, is_open));
+            all.map(|it| it.name).collect()
+        };
+        assert_eq!(may_be("/v1/charges", false), ["charges.list"]);
+        assert_eq!(
+            may_be("/v1/charges", true),
+            ["charges.list", "charges.retrieve"]
+        );
+        assert_eq!(may_be("/v1/charges/", true), ["charges.retrieve"]);
+        assert_eq!(
+            may_be("/v1/payment_intents/pi_1/conf", true),
+            ["payment_intents.confirm"]
+        );
+        assert_eq!(may_be("/v1/payment_intents/pi_1/conf", false), [""; 0]);
+        assert_eq!(may_be("/v1/payment_intents/pi_1/confirm/", true), [""; 0]);
+        assert_eq!(may_be("", true).len(), Operation::all().count());
+        assert_eq!(may_be("/v2/", true), [""; 0]);
+    }
+
+    #[test]
     fn no_two_operations_share_a_name() {
         let mut seen = HashSet::new();
-        assert!(Operation::names().all(|name| seen.insert(name)));
+        assert!(Operation::all().all(|it| seen.insert(it.name)));
     }
 }

@@ -5,10 +5,13 @@
 
 use std::sync::Arc;
 
+use askama::Template;
 use axum::{
     Form, Router,
     extract::{Path, State},
-    response::{Html, IntoResponse, Redirect, Response},
+    http::StatusCode,
+    middleware::{from_fn, from_fn_with_state},
+    response::{IntoResponse, Redirect, Response},
     routing::get,
 };
 use serde::Deserialize;
@@ -16,12 +19,26 @@ use serde::Deserialize;
 use super::{
     Shared,
     call::{Call, Cause},
+    currencies,
     error::ApiError,
+    page::{self, Message, page},
     payment_intents::{self, PaymentIntent, Status, Verdict},
 };
 
-pub(super) fn router() -> Router<Arc<Shared>> {
-    Router::new().route("/3ds/{intent}", get(show_challenge).post(conclude))
+pub(super) fn router(shared: &Arc<Shared>) -> Router<Arc<Shared>> {
+    let same_origin = from_fn_with_state(Arc::clone(shared), page::require_same_origin);
+    Router::new()
+        .route("/3ds/{intent}", get(show_challenge).post(conclude))
+        .layer(same_origin)
+        .layer(from_fn(page::with_headers))
+}
+
+/// The bank's question.
+#[derive(Template)]
+#[template(path = "simulator/challenge.html")]
+struct Challenge {
+    amount: String,
+    description: Option<String>,
 }
 
 /// `GET /3ds/{intent}`
@@ -39,17 +56,19 @@ async fn show_challenge(
     };
     let intent = payment_intents::find(&mut call, &id).await?;
     if intent.status != Status::RequiresAction {
-        return Ok(page("There is nothing to approve.", "").into_response());
+        return page(
+            StatusCode::OK,
+            &Message {
+                title: "There is nothing to approve",
+                text: "This payment does not wait for an answer, or no longer. You can close this page.",
+            },
+        );
     }
-    let amount = format!(
-        "{} {} (minor units)",
-        intent.amount,
-        intent.currency.to_uppercase()
-    );
-    let buttons = "<form method=\"post\">\
-        <button name=\"verdict\" value=\"approve\">Approve</button> \
-        <button name=\"verdict\" value=\"refuse\">Refuse</button></form>";
-    Ok(page(&format!("Do you approve a payment of {amount}?"), buttons).into_response())
+    let challenge = Challenge {
+        amount: currencies::written(intent.amount, &intent.currency),
+        description: intent.description,
+    };
+    page(StatusCode::OK, &challenge)
 }
 
 #[derive(Deserialize)]
@@ -75,10 +94,16 @@ async fn conclude(
         Button::Refuse => Verdict::Refused,
     };
     let (intent, back) = conclude_intent(&shared, &id, verdict).await?;
-    Ok(match back.and_then(|url| way_back(&url, &intent)) {
-        Some(url) => Redirect::to(&url).into_response(),
-        None => page("Thank you. You can close this page.", "").into_response(),
-    })
+    match back.and_then(|url| way_back(&url, &intent)) {
+        Some(url) => Ok(Redirect::to(&url).into_response()),
+        None => page(
+            StatusCode::OK,
+            &Message {
+                title: "Thank you",
+                text: "Your answer has arrived. You can close this page.",
+            },
+        ),
+    }
 }
 
 /// The concluded intent, and where its customer came from.
@@ -119,13 +144,4 @@ fn way_back(return_url: &str, intent: &PaymentIntent) -> Option<String> {
             if is_paid { "succeeded" } else { "failed" },
         );
     Some(url.into())
-}
-
-/// Nothing in it comes from outside: amounts are numbers and currencies three letters of a known set.
-fn page(text: &str, form: &str) -> Html<String> {
-    Html(format!(
-        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>3-D Secure (simulated)</title>\
-         <meta name=\"viewport\" content=\"width=device-width\"><link rel=\"icon\" href=\"data:,\">\
-         <h1>Your bank (simulated)</h1><p>{text}</p>{form}</html>"
-    ))
 }

@@ -103,6 +103,8 @@ pub enum SignatureError {
 
 #[cfg(test)]
 mod tests {
+    use rand::{RngExt as _, SeedableRng as _, rngs::SmallRng, seq::IndexedRandom as _};
+
     use super::*;
 
     const NOW: i64 = 1_800_000_000;
@@ -190,6 +192,35 @@ mod tests {
                 Err(SignatureError::Wrong),
                 "{header:?}"
             );
+        }
+    }
+
+    #[test]
+    fn headers_made_of_the_right_parts_in_any_order_are_never_believed() {
+        let mut chance = SmallRng::seed_from_u64(1);
+        let now = NOW.to_string();
+        let parts = [
+            "t=",
+            "v1=",
+            "v0=",
+            "v1",
+            "=",
+            ",",
+            " ",
+            &now,
+            "-",
+            "99999999999999999999",
+            "00",
+            "deadbeef",
+            "é",
+            "\u{0}",
+        ];
+        for _ in 0..100_000 {
+            let length = chance.random_range(0..12);
+            let header: String = (0..length)
+                .filter_map(|_| parts.choose(&mut chance).copied())
+                .collect();
+            assert!(check(&header, b"{}").is_err(), "{header}");
         }
     }
 }

@@ -26,7 +26,7 @@ impl Town {
     async fn found() -> Self {
         let database = Database::fresh().await;
         let wire = Relay::open().await;
-        let simulator = Simulator::start(SimulatorConfig {
+        let simulator = Simulator::start_with(SimulatorConfig {
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
             database_url: "sqlite::memory:".to_owned(),
             key: "sk_test_boring".to_owned(),

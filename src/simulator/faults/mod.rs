@@ -6,11 +6,15 @@
 //! client ◄── answer ─── │ drop_response, delay, error_after                 it happened
 //! ```
 //!
-//! A fault waits for requests of one operation (or for webhooks of one event type): it lets `skip` of them pass
-//! and then strikes `times` of them. Every matching fault counts every request, and the oldest one that is due
-//! strikes. Faults are kept in memory; a restart clears them.
+//! A fault waits for some requests (or for the delivery of some webhooks): it lets `skip` of them pass and then
+//! strikes `times` of them. Every matching fault counts every request, and the oldest one that is due strikes.
+//! What none of them strikes is left to chaos, when there is any. Faults are kept in memory; a restart clears them.
 
-mod parse;
+mod chaos;
+mod check;
+mod dice;
+mod fault;
+mod scope;
 
 use std::{
     sync::{Mutex, PoisonError},
@@ -19,10 +23,14 @@ use std::{
 
 use axum::http::StatusCode;
 use serde::Serialize;
-use serde_json::Value;
 
-pub(super) use self::parse::{FaultSpec, from_header};
-use super::error::ApiError;
+use self::dice::Dice;
+pub use self::{
+    chaos::{Chaos, ChaosRates},
+    fault::{Fault, OnRequests, OnWebhooks},
+};
+pub(super) use self::{check::from_header, scope::MetRequest};
+use super::refused::Refused;
 
 /// More waiting faults than any test sets by hand; a loop that forgot to clear them ends here.
 const MAX_FAULTS: usize = 1000;
@@ -60,6 +68,16 @@ pub(super) enum WebhookFault {
 }
 
 impl ApiFault {
+    pub(super) const NAMES: [&str; 7] = [
+        "drop_request",
+        "drop_response",
+        "delay",
+        "hang",
+        "error_before",
+        "error_after",
+        "rate_limit",
+    ];
+
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::DropRequest => "drop_request",
@@ -74,6 +92,8 @@ impl ApiFault {
 }
 
 impl WebhookFault {
+    pub(super) const NAMES: [&str; 5] = ["drop", "duplicate", "delay", "reorder", "bad_signature"];
+
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Drop => "drop",
@@ -92,142 +112,180 @@ enum Effect {
 }
 
 /// A fault that waits for its moment.
-#[derive(Debug)]
-struct Armed {
-    id: u64,
-    spec: FaultSpec,
-    effect: Effect,
-    seen: u32,
-    struck: u32,
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ArmedFault {
+    /// Names it in lists; never used twice by one running simulator.
+    pub id: u64,
+    /// As it was asked for.
+    #[serde(flatten)]
+    pub fault: Fault,
+    /// Matching requests, or delivery attempts, since it was armed.
+    pub seen: u32,
+    /// How many of them it struck. When all its times are used up it is gone from the list.
+    pub struck: u32,
 }
 
-/// All faults that wait.
+#[derive(Debug)]
+struct Waiting {
+    shown: ArmedFault,
+    effect: Effect,
+}
+
+/// All faults that wait, and chaos.
 #[derive(Debug, Default)]
-pub(super) struct Faults(Mutex<Waiting>);
+pub(super) struct Faults(Mutex<State>);
 
 #[derive(Debug, Default)]
-struct Waiting {
+struct State {
     last_id: u64,
-    faults: Vec<Armed>,
+    waiting: Vec<Waiting>,
+    dice: Option<Dice>,
 }
 
 impl Faults {
-    /// Arms a fault and returns it as the API shows it.
-    pub(super) fn add(&self, spec: FaultSpec) -> Result<Value, ApiError> {
-        let effect = spec.effect()?;
-        self.with(|waiting| {
-            if waiting.faults.len() >= MAX_FAULTS {
-                return Err(ApiError::invalid(format!(
+    pub(super) fn with_chaos(chaos: Option<Chaos>) -> Self {
+        let dice = chaos.map(Dice::new);
+        Self(Mutex::new(State {
+            dice,
+            ..State::default()
+        }))
+    }
+
+    pub(super) fn arm(&self, fault: Fault) -> Result<ArmedFault, Refused> {
+        let effect = fault.effect()?;
+        self.with(|state| {
+            if state.waiting.len() >= MAX_FAULTS {
+                return Err(Refused::new(format!(
                     "There are {MAX_FAULTS} faults waiting already: clear them."
                 )));
             }
-            waiting.last_id += 1;
-            let fault = Armed {
-                id: waiting.last_id,
-                spec,
-                effect,
+            state.last_id += 1;
+            let shown = ArmedFault {
+                id: state.last_id,
+                fault,
                 seen: 0,
                 struck: 0,
             };
-            let shown = fault.show();
-            waiting.faults.push(fault);
+            state.waiting.push(Waiting {
+                shown: shown.clone(),
+                effect,
+            });
             Ok(shown)
         })
     }
 
-    pub(super) fn list(&self) -> Vec<Value> {
-        self.with(|waiting| waiting.faults.iter().map(Armed::show).collect())
+    /// The oldest first.
+    pub(super) fn list(&self) -> Vec<ArmedFault> {
+        self.with(|state| state.waiting.iter().map(|it| it.shown.clone()).collect())
     }
 
     /// Returns how many there were.
     pub(super) fn clear(&self) -> usize {
-        self.with(|waiting| waiting.faults.drain(..).count())
+        self.with(|state| state.waiting.drain(..).count())
     }
 
-    /// The fault that strikes a request of this operation.
-    pub(super) fn strike_api(&self, operation: &str) -> Option<ApiFault> {
-        self.strike(|fault| match fault.effect {
-            Effect::OnApi(effect) => fault.spec.is_on_operation(operation).then_some(effect),
-            Effect::OnWebhook(_) => None,
+    /// Rolls dice for whatever no armed fault strikes, from the first request on; `None` ends it.
+    pub(super) fn set_chaos(&self, chaos: Option<Chaos>) {
+        self.with(|state| state.dice = chaos.map(Dice::new));
+    }
+
+    pub(super) fn chaos(&self) -> Option<Chaos> {
+        self.with(|state| state.dice.as_ref().map(|dice| dice.chaos().clone()))
+    }
+
+    /// The fault that strikes a request.
+    pub(super) fn strike_request(&self, request: MetRequest<'_>) -> Option<ApiFault> {
+        self.with(|state| {
+            let armed = state.strike(|it| match it.effect {
+                Effect::OnApi(effect) => it.shown.fault.on.meets_request(request).then_some(effect),
+                Effect::OnWebhook(_) => None,
+            });
+            // Rolled also when an armed fault strikes: the numbers after it stay the same.
+            let rolled = state
+                .dice
+                .as_mut()
+                .and_then(|dice| dice.request(request.operation));
+            armed.or(rolled)
         })
     }
 
-    /// The fault that strikes a delivery of an event of this type.
-    pub(super) fn strike_webhook(&self, kind: &str) -> Option<WebhookFault> {
-        self.strike(|fault| match fault.effect {
-            Effect::OnWebhook(effect) => fault.spec.is_on_webhook(kind).then_some(effect),
-            Effect::OnApi(_) => None,
+    /// The fault that strikes an attempt to deliver an event of this type to this URL.
+    pub(super) fn strike_webhook(&self, event_type: &str, url: &str) -> Option<WebhookFault> {
+        self.with(|state| {
+            let armed = state.strike(|it| match it.effect {
+                Effect::OnWebhook(effect) => it
+                    .shown
+                    .fault
+                    .on
+                    .meets_webhook(event_type, url)
+                    .then_some(effect),
+                Effect::OnApi(_) => None,
+            });
+            let rolled = state
+                .dice
+                .as_mut()
+                .and_then(|dice| dice.webhook(event_type));
+            armed.or(rolled)
         })
     }
 
-    fn strike<T>(&self, effect_on_this: impl Fn(&Armed) -> Option<T>) -> Option<T> {
-        self.with(|waiting| {
-            let mut struck = None;
-            for fault in &mut waiting.faults {
-                let Some(effect) = effect_on_this(fault) else {
-                    continue;
-                };
-                fault.seen = fault.seen.saturating_add(1);
-                if struck.is_none() && fault.seen > fault.spec.skip() {
-                    fault.struck += 1;
-                    struck = Some(effect);
-                }
-            }
-            waiting
-                .faults
-                .retain(|fault| fault.struck < fault.spec.times());
-            struck
-        })
-    }
-
-    fn with<T>(&self, work: impl FnOnce(&mut Waiting) -> T) -> T {
+    fn with<T>(&self, work: impl FnOnce(&mut State) -> T) -> T {
         work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-impl Armed {
-    fn show(&self) -> Value {
-        #[derive(Serialize)]
-        struct Shown<'a> {
-            id: u64,
-            #[serde(flatten)]
-            spec: &'a FaultSpec,
-            seen: u32,
-            struck: u32,
+impl State {
+    /// Counts for every fault that has an effect here, and returns that of the oldest one which is due.
+    fn strike<T>(&mut self, effect_here: impl Fn(&Waiting) -> Option<T>) -> Option<T> {
+        let mut struck = None;
+        for it in &mut self.waiting {
+            let Some(effect) = effect_here(it) else {
+                continue;
+            };
+            it.shown.seen = it.shown.seen.saturating_add(1);
+            if struck.is_none() && it.shown.seen > it.shown.fault.skip {
+                it.shown.struck += 1;
+                struck = Some(effect);
+            }
         }
-        let shown = Shown {
-            id: self.id,
-            spec: &self.spec,
-            seen: self.seen,
-            struck: self.struck,
-        };
-        serde_json::to_value(shown).unwrap_or_default()
+        self.waiting
+            .retain(|it| it.shown.struck < it.shown.fault.times);
+        struck
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use super::{ApiFault, Fault, Faults, MetRequest, WebhookFault};
 
-    use super::{ApiFault, FaultSpec, Faults};
-
-    fn armed(faults: &[Value]) -> Faults {
+    fn armed(faults: impl IntoIterator<Item = Fault>) -> Faults {
         let armed = Faults::default();
         for fault in faults {
-            armed
-                .add(FaultSpec::from_json(fault.to_string().as_bytes()).unwrap())
-                .unwrap();
+            armed.arm(fault).unwrap();
         }
         armed
     }
 
+    fn request<'r>(operation: &'r str, key: Option<&'r str>, path: &'r str) -> MetRequest<'r> {
+        MetRequest {
+            operation,
+            key,
+            path,
+        }
+    }
+
+    fn creation(key: Option<&str>) -> MetRequest<'_> {
+        request("payment_intents.create", key, "/v1/payment_intents")
+    }
+
     #[test]
     fn a_fault_skips_then_strikes_then_is_gone() {
-        let faults = armed(&[
-            json!({"on": {"operation": "payment_intents.create"}, "fault": "hang", "skip": 1, "times": 2}),
-        ]);
+        let faults = armed([Fault::on_operation("payment_intents.create")
+            .hang()
+            .skip(1)
+            .times(2)]);
         let strikes: Vec<bool> = (0..5)
-            .map(|_| faults.strike_api("payment_intents.create").is_some())
+            .map(|_| faults.strike_request(creation(None)).is_some())
             .collect();
         assert_eq!(strikes, [false, true, true, false, false]);
         assert!(faults.list().is_empty());
@@ -235,25 +293,45 @@ mod tests {
 
     #[test]
     fn two_faults_count_the_same_requests() {
-        let faults = armed(&[
-            json!({"on": {"operation": "*"}, "fault": "drop_request"}),
-            json!({"on": {"operation": "*"}, "fault": "drop_response", "skip": 1}),
-        ]);
-        assert_eq!(
-            faults.strike_api("events.list"),
-            Some(ApiFault::DropRequest)
-        );
-        assert_eq!(
-            faults.strike_api("events.list"),
-            Some(ApiFault::DropResponse)
-        );
-        assert_eq!(faults.strike_api("events.list"), None);
+        let any = || Fault::on_operation("*");
+        let faults = armed([any().drop_request(), any().drop_response().skip(1)]);
+        let list = request("events.list", None, "/v1/events");
+        assert_eq!(faults.strike_request(list), Some(ApiFault::DropRequest));
+        assert_eq!(faults.strike_request(list), Some(ApiFault::DropResponse));
+        assert_eq!(faults.strike_request(list), None);
     }
 
     #[test]
-    fn a_webhook_fault_leaves_requests_alone() {
-        let faults = armed(&[json!({"on": {"webhook": "*"}, "fault": "drop"})]);
-        assert_eq!(faults.strike_api("payment_intents.create"), None);
-        assert!(faults.strike_webhook("payment_intent.succeeded").is_some());
+    fn all_that_a_fault_is_on_has_to_match() {
+        let confirm = "/v1/payment_intents/pi_1/confirm";
+        let meets = |fault: Fault, request| armed([fault]).strike_request(request).is_some();
+        assert!(meets(Fault::on_key("k").hang(), creation(Some("k"))));
+        assert!(!meets(Fault::on_key("k").hang(), creation(Some("kk"))));
+        assert!(!meets(Fault::on_key("k").hang(), creation(None)));
+        let confirmation = request("payment_intents.confirm", Some("k"), confirm);
+        for path in [confirm, "/v1/payment_intents/pi_1*", "/v1/*", "*"] {
+            assert!(meets(Fault::on_path(path).hang(), confirmation), "{path}");
+        }
+        for path in ["/v1/payment_intents/pi_1", "/v1/payment_intents/pi_2/*"] {
+            assert!(!meets(Fault::on_path(path).hang(), confirmation), "{path}");
+        }
+        let both = || Fault::on_operation("payment_intents.confirm").key("k");
+        assert!(meets(both().hang(), confirmation));
+        assert!(!meets(both().hang(), creation(Some("k"))));
+        assert!(!meets(
+            both().path("/v1/payment_intents/pi_2*").hang(),
+            confirmation
+        ));
+    }
+
+    #[test]
+    fn a_webhook_fault_leaves_requests_and_other_endpoints_alone() {
+        let (here, there) = ("http://127.0.0.1/here", "http://127.0.0.1/there");
+        let faults = armed([Fault::on_endpoint(here).webhook("charge.succeeded").drop()]);
+        assert_eq!(faults.strike_request(creation(None)), None);
+        assert_eq!(faults.strike_webhook("charge.succeeded", there), None);
+        assert_eq!(faults.strike_webhook("charge.failed", here), None);
+        let struck = faults.strike_webhook("charge.succeeded", here);
+        assert_eq!(struck, Some(WebhookFault::Drop));
     }
 }

@@ -145,16 +145,6 @@ impl PaymentIntent {
 }
 
 impl Status {
-    pub(super) const ALL: [Status; 7] = [
-        Status::RequiresPaymentMethod,
-        Status::RequiresConfirmation,
-        Status::RequiresAction,
-        Status::RequiresCapture,
-        Status::Processing,
-        Status::Succeeded,
-        Status::Canceled,
-    ];
-
     pub(super) fn name(self) -> &'static str {
         match self {
             Status::RequiresPaymentMethod => "requires_payment_method",

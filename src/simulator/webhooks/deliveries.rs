@@ -25,6 +25,8 @@ pub(super) struct Delivery {
     pub(super) event_id: String,
     pub(super) event_type: String,
     pub(super) endpoint_id: String,
+    /// Where it goes; changed in the meantime, it goes elsewhere.
+    pub(super) url: String,
     pub(super) manual: bool,
     /// Attempts that failed so far.
     pub(super) attempts: i64,
@@ -95,7 +97,8 @@ pub(super) async fn due(
     share: usize,
 ) -> sqlx::Result<Vec<Delivery>> {
     sqlx::query_as(
-        "select d.id, d.event_id, event.body ->> '$.type' as event_type, d.endpoint_id, d.manual, d.attempts, d.fault
+        "select d.id, d.event_id, event.body ->> '$.type' as event_type, d.endpoint_id,
+                endpoint.body ->> '$.url' as url, d.manual, d.attempts, d.fault
          from objects endpoint
          cross join deliveries d on d.id in (
            select id from deliveries

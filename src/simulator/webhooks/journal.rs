@@ -1,6 +1,6 @@
 //! What became of each attempt: the journal behind `GET /_control/deliveries`.
 
-use serde_json::{Value, json};
+use serde::Serialize;
 use sqlx::SqliteConnection;
 
 use crate::simulator::clock;
@@ -56,6 +56,32 @@ pub(super) async fn write_down(
     Ok(())
 }
 
+/// An attempt to deliver an event, as the journal has it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LoggedDelivery {
+    /// The event's id.
+    pub event: String,
+    /// The event's type, such as `payment_intent.succeeded`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The endpoint's id. `None`: it was tried by an earlier version, which did not write that down.
+    pub endpoint: Option<String>,
+    /// The endpoint's URL at the time.
+    pub url: String,
+    /// 1 for the first attempt to deliver this event there.
+    pub attempt: i64,
+    /// When it ended: RFC 3339, by the simulator's clock.
+    pub at: String,
+    /// What the endpoint answered.
+    pub status: Option<i64>,
+    /// Why there was no answer.
+    pub error: Option<String>,
+    /// The fault that struck it, such as `duplicate`.
+    pub fault: Option<String>,
+    /// When it will be tried again, if it will: RFC 3339, by the simulator's clock.
+    pub next_attempt_at: Option<String>,
+}
+
 #[derive(sqlx::FromRow)]
 struct Written {
     event_id: String,
@@ -71,7 +97,9 @@ struct Written {
 }
 
 /// Every attempt, newest first.
-pub(in crate::simulator) async fn journal(tx: &mut SqliteConnection) -> sqlx::Result<Vec<Value>> {
+pub(in crate::simulator) async fn journal(
+    tx: &mut SqliteConnection,
+) -> sqlx::Result<Vec<LoggedDelivery>> {
     let lines: Vec<Written> = sqlx::query_as(
         "select a.event_id, o.body ->> '$.type' as kind, a.endpoint_id, a.url, a.attempt as number, a.at,
                 a.status, a.error, a.fault, a.next_attempt_at
@@ -86,18 +114,18 @@ pub(in crate::simulator) async fn journal(tx: &mut SqliteConnection) -> sqlx::Re
 }
 
 impl Written {
-    fn show(self) -> Value {
-        json!({
-            "event": self.event_id,
-            "type": self.kind,
-            "endpoint": self.endpoint_id,
-            "url": self.url,
-            "attempt": self.number,
-            "at": clock::rfc3339(self.at),
-            "status": self.status,
-            "error": self.error,
-            "fault": self.fault,
-            "next_attempt_at": self.next_attempt_at.and_then(clock::rfc3339)
-        })
+    fn show(self) -> LoggedDelivery {
+        LoggedDelivery {
+            event: self.event_id,
+            kind: self.kind,
+            endpoint: self.endpoint_id,
+            url: self.url,
+            attempt: self.number,
+            at: clock::rfc3339(self.at),
+            status: self.status,
+            error: self.error,
+            fault: self.fault,
+            next_attempt_at: self.next_attempt_at.map(clock::rfc3339),
+        }
     }
 }

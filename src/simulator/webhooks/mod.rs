@@ -21,6 +21,7 @@ mod post;
 mod signature;
 mod worker;
 
+pub use self::journal::LoggedDelivery;
 pub(super) use self::{
     attempt::send_now,
     deliveries::{count_pending, resend, schedule},

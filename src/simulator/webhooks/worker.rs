@@ -112,10 +112,12 @@ fn strike(shared: &Shared, delivery: &Delivery) -> Option<WebhookFault> {
     if delivery.manual || delivery.fault.is_some() {
         return None;
     }
-    shared.faults.strike_webhook(&delivery.event_type)
+    shared
+        .faults
+        .strike_webhook(&delivery.event_type, &delivery.url)
 }
 
-/// The fault's name and its milliseconds, if it only makes the attempt wait.
+/// The fault's name and how many milliseconds of the simulator's clock, if all it does is to make the attempt wait.
 fn makes_wait(fault: WebhookFault) -> Option<(&'static str, i64)> {
     let wait = match fault {
         WebhookFault::Delay(delay) => delay,

@@ -133,7 +133,7 @@ async fn what_cannot_start_says_why_in_one_line() {
         (with_webhook("nowhere"), "nowhere"),
         (on_a_taken_port, "cannot listen"),
     ] {
-        let refusal = Simulator::start(config).await.unwrap_err().to_string();
+        let refusal = Simulator::start_with(config).await.unwrap_err().to_string();
         assert!(refusal.contains(reason), "{refusal}");
         assert!(!refusal.contains('\n'), "{refusal}");
     }

@@ -216,6 +216,10 @@ async fn the_journal_tells_which_fault_struck_each_attempt_and_survives_a_restar
         world.faults(fault).await;
         world.buys("amount=100&currency=usd").await;
     }
+    eventually("every fault has struck", || async {
+        world.get("/_control/faults").await.body["data"] == json!([])
+    })
+    .await;
     // Those that wait are not attempted yet, and go on waiting in the next process.
     failed(&world, 4).await;
     let world = world.restart().await;

@@ -6,13 +6,18 @@
 )]
 
 mod access;
+mod as_a_process;
+mod chaos;
+mod control;
 mod events;
 mod fairness;
+mod fault_scopes;
 mod faults;
 mod idempotency;
 mod killed;
 mod lists;
 mod odd_input;
+mod page;
 mod payments;
 mod receiver;
 mod secret_rotation;

@@ -1,6 +1,8 @@
 //! Events on their way to a receiver.
 
-use boring_checkout::simulator::WebhookTarget;
+use std::time::Duration;
+
+use boring_checkout::simulator::{SimulatorConfig, WebhookTarget};
 use chrono::DateTime;
 use serde_json::{Value, json};
 
@@ -136,6 +138,25 @@ async fn a_delivery_is_retried_three_times_over_a_few_hours_and_then_given_up() 
     assert_eq!(made[0]["attempt"], 4);
     assert_eq!(made[0]["next_attempt_at"], Value::Null);
     assert_eq!(pending(&world).await, 1, "it never arrived");
+}
+
+#[tokio::test]
+async fn an_answer_that_takes_too_long_is_none() {
+    let silent = Receiver::silent().await;
+    let world = World::with(SimulatorConfig {
+        webhooks: vec![silent.target()],
+        webhook_timeout: Duration::from_millis(50),
+        ..SimulatorConfig::default()
+    })
+    .await;
+
+    world.buys("amount=100&currency=usd").await;
+    failed(&world, 1).await;
+
+    let attempt = attempts(&world).await[0].clone();
+    assert_eq!(attempt["error"], "timed out");
+    assert_eq!(attempt["status"], Value::Null);
+    assert!(attempt["next_attempt_at"].is_string());
 }
 
 /// Nobody listens on this port.

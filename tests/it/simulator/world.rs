@@ -2,7 +2,7 @@
 
 use std::{future::Future, time::Duration};
 
-use boring_checkout::simulator::{Simulator, SimulatorConfig, WebhookTarget};
+use boring_checkout::simulator::{Control, Simulator, SimulatorConfig, WebhookTarget};
 use reqwest::{
     Method,
     header::{CONTENT_TYPE, HeaderMap},
@@ -78,7 +78,7 @@ impl World {
     }
 
     async fn start(config: SimulatorConfig, folder: Option<TempDir>) -> Self {
-        let simulator = Simulator::start(config.clone()).await.unwrap();
+        let simulator = Simulator::start_with(config.clone()).await.unwrap();
         let client = reqwest::Client::builder().no_proxy().build().unwrap();
         Self {
             simulator,
@@ -96,6 +96,11 @@ impl World {
 
     pub(super) fn url(&self, path: &str) -> String {
         format!("{}{path}", self.simulator.url())
+    }
+
+    /// The typed controls, as a Rust test has them.
+    pub(super) fn levers(&self) -> Control {
+        self.simulator.control()
     }
 
     pub(super) async fn get(&self, path: &str) -> Answer {

@@ -1,46 +1,18 @@
-//! Reading a fault: from `POST /_control/faults`, or from a request's `Boring-Fault` header.
+//! Checking a fault: one that is to be armed, or one that a request asks for in its `Boring-Fault` header.
 //!
 //! A fault that would never strike, or not as its author thinks, is refused with a sentence that says why.
 
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use serde::{Deserialize, Serialize};
 
-use super::{ApiFault, Effect, WebhookFault};
-use crate::simulator::{error::ApiError, form::shortened, operations::Operation};
+use super::{ApiFault, Effect, Fault, WebhookFault};
+use crate::simulator::{form::shortened, refused::Refused};
 
 /// Longer than any client waits. A longer delay is a `hang`.
 const MAX_DELAY_MS: u64 = 10 * 60 * 1000;
 
 const MAX_COPIES: u32 = 100;
-
-/// A fault as it is asked for.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(in crate::simulator) struct FaultSpec {
-    on: On,
-    fault: String,
-    #[serde(default)]
-    skip: u32,
-    #[serde(default = "once")]
-    times: u32,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    delay_ms: Option<u64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    status: Option<u16>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    copies: Option<u32>,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct On {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    operation: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    webhook: Option<String>,
-}
 
 /// What some faults need to know besides their name.
 #[derive(Clone, Copy, Debug, Default)]
@@ -50,83 +22,43 @@ struct Details {
     copies: Option<u32>,
 }
 
-fn once() -> u32 {
-    1
-}
-
-impl FaultSpec {
-    pub(in crate::simulator) fn from_json(body: &[u8]) -> Result<Self, ApiError> {
+impl Fault {
+    /// Reads the body of `POST /_control/faults`. Values are checked by [`Fault::effect`].
+    pub(in crate::simulator) fn from_json(body: &[u8]) -> Result<Self, Refused> {
         serde_json::from_slice(body)
-            .map_err(|error| ApiError::invalid(format!("This is not a fault: {error}.")))
-    }
-
-    pub(super) fn skip(&self) -> u32 {
-        self.skip
-    }
-
-    pub(super) fn times(&self) -> u32 {
-        self.times
-    }
-
-    pub(super) fn is_on_operation(&self, operation: &str) -> bool {
-        self.on
-            .operation
-            .as_deref()
-            .is_some_and(|on| on == "*" || on == operation)
-    }
-
-    pub(super) fn is_on_webhook(&self, kind: &str) -> bool {
-        self.on
-            .webhook
-            .as_deref()
-            .is_some_and(|on| on == "*" || on == kind)
-    }
-
-    fn details(&self) -> Details {
-        Details {
-            delay_ms: self.delay_ms,
-            status: self.status,
-            copies: self.copies,
-        }
+            .map_err(|error| Refused::new(format!("This is not a fault: {error}.")))
     }
 
     /// Checks the whole and returns what it will do.
-    pub(super) fn effect(&self) -> Result<Effect, ApiError> {
+    pub(super) fn effect(&self) -> Result<Effect, Refused> {
         if self.times == 0 {
-            return Err(ApiError::invalid("A fault with times 0 never strikes.").param("times"));
+            return Err(Refused::new("A fault with times 0 never strikes.").param("times"));
         }
-        match (&self.on.operation, &self.on.webhook) {
-            (Some(operation), None) => {
-                if operation != "*" && !Operation::names().any(|name| name == operation) {
-                    let names = Operation::names().collect::<Vec<_>>().join(", ");
-                    let message = format!(
-                        "There is no operation {}. It is * or one of {names}.",
-                        shortened(operation)
-                    );
-                    return Err(ApiError::invalid(message).param("on[operation]"));
-                }
-                self.details().api_fault(&self.fault).map(Effect::OnApi)
+        let details = Details {
+            delay_ms: self.delay_ms,
+            status: self.status,
+            copies: self.copies,
+        };
+        match (self.on.is_on_requests(), self.on.is_on_webhooks()) {
+            (true, false) => {
+                self.on.check_requests()?;
+                details.api_fault(&self.name).map(Effect::OnApi)
             }
-            (None, Some(kind)) => {
-                if kind != "*" && !kind.contains('.') {
-                    let message = "A webhook is named by its event type, such as payment_intent.succeeded, or *.";
-                    return Err(ApiError::invalid(message).param("on[webhook]"));
-                }
-                self.details()
-                    .webhook_fault(&self.fault)
-                    .map(Effect::OnWebhook)
+            (false, true) => {
+                self.on.check_webhooks()?;
+                details.webhook_fault(&self.name).map(Effect::OnWebhook)
             }
-            _ => {
-                let message =
-                    "A fault is on one of the two: {\"operation\": …} or {\"webhook\": …}.";
-                Err(ApiError::invalid(message).param("on"))
-            }
+            _ => Err(Refused::new(
+                "A fault is on one of the two: {\"operation\": …, \"key\": …, \"path\": …} or \
+                 {\"webhook\": …, \"url\": …}.",
+            )
+            .param("on")),
         }
     }
 }
 
 /// `Boring-Fault: error_after; status=503` asks for one fault on this request alone.
-pub(in crate::simulator) fn from_header(value: &str) -> Result<ApiFault, ApiError> {
+pub(in crate::simulator) fn from_header(value: &str) -> Result<ApiFault, Refused> {
     let mut parts = value.split(';').map(str::trim);
     let name = parts.next().unwrap_or_default();
     let mut details = Details::default();
@@ -136,7 +68,7 @@ pub(in crate::simulator) fn from_header(value: &str) -> Result<ApiFault, ApiErro
                 "Boring-Fault: {} is neither delay_ms=… nor status=….",
                 shortened(part)
             );
-            ApiError::invalid(message).param("Boring-Fault")
+            Refused::new(message).param("Boring-Fault")
         };
         let (key, number) = part.split_once('=').ok_or_else(malformed)?;
         match key.trim() {
@@ -149,7 +81,7 @@ pub(in crate::simulator) fn from_header(value: &str) -> Result<ApiFault, ApiErro
 }
 
 impl Details {
-    fn api_fault(&self, name: &str) -> Result<ApiFault, ApiError> {
+    fn api_fault(&self, name: &str) -> Result<ApiFault, Refused> {
         match name {
             "drop_request" => self.only(name, &[]).map(|()| ApiFault::DropRequest),
             "drop_response" => self.only(name, &[]).map(|()| ApiFault::DropResponse),
@@ -167,14 +99,11 @@ impl Details {
                 .and_then(|()| self.status())
                 .map(ApiFault::ErrorAfter),
             "rate_limit" => self.only(name, &[]).map(|()| ApiFault::RateLimit),
-            _ => Err(unknown(
-                name,
-                "drop_request, drop_response, delay, hang, error_before, error_after, rate_limit",
-            )),
+            _ => Err(unknown(name, &ApiFault::NAMES)),
         }
     }
 
-    fn webhook_fault(&self, name: &str) -> Result<WebhookFault, ApiError> {
+    fn webhook_fault(&self, name: &str) -> Result<WebhookFault, Refused> {
         match name {
             "drop" => self.only(name, &[]).map(|()| WebhookFault::Drop),
             "duplicate" => self
@@ -187,15 +116,12 @@ impl Details {
                 .map(WebhookFault::Delay),
             "reorder" => self.only(name, &[]).map(|()| WebhookFault::Reorder),
             "bad_signature" => self.only(name, &[]).map(|()| WebhookFault::BadSignature),
-            _ => Err(unknown(
-                name,
-                "drop, duplicate, delay, reorder, bad_signature",
-            )),
+            _ => Err(unknown(name, &WebhookFault::NAMES)),
         }
     }
 
     /// Refuses a detail that this fault would not look at.
-    fn only(&self, name: &str, allowed: &[&str]) -> Result<(), ApiError> {
+    fn only(&self, name: &str, allowed: &[&str]) -> Result<(), Refused> {
         let given = [
             ("delay_ms", self.delay_ms.is_some()),
             ("status", self.status.is_some()),
@@ -206,45 +132,46 @@ impl Details {
             .find(|(detail, is_given)| *is_given && !allowed.contains(detail))
         {
             Some((detail, _)) => {
-                Err(ApiError::invalid(format!("The fault {name} takes no {detail}.")).param(detail))
+                Err(Refused::new(format!("The fault {name} takes no {detail}.")).param(detail))
             }
             None => Ok(()),
         }
     }
 
-    fn delay(&self) -> Result<Duration, ApiError> {
+    fn delay(&self) -> Result<Duration, Refused> {
         match self.delay_ms {
             Some(delay_ms) if delay_ms <= MAX_DELAY_MS => Ok(Duration::from_millis(delay_ms)),
             _ => {
                 let message = format!("A delay needs delay_ms, between 0 and {MAX_DELAY_MS}.");
-                Err(ApiError::invalid(message).param("delay_ms"))
+                Err(Refused::new(message).param("delay_ms"))
             }
         }
     }
 
-    fn status(&self) -> Result<StatusCode, ApiError> {
+    fn status(&self) -> Result<StatusCode, Refused> {
         let status = StatusCode::from_u16(self.status.unwrap_or(500)).ok();
         status
             .filter(|status| status.is_client_error() || status.is_server_error())
             .ok_or_else(|| {
-                ApiError::invalid("The status of an error is between 400 and 599.").param("status")
+                Refused::new("The status of an error is between 400 and 599.").param("status")
             })
     }
 
-    fn copies(&self) -> Result<u32, ApiError> {
+    fn copies(&self) -> Result<u32, Refused> {
         match self.copies.unwrap_or(2) {
             copies @ 2..=MAX_COPIES => Ok(copies),
-            _ => Err(
-                ApiError::invalid(format!("copies is between 2 and {MAX_COPIES}.")).param("copies"),
-            ),
+            _ => {
+                Err(Refused::new(format!("copies is between 2 and {MAX_COPIES}.")).param("copies"))
+            }
         }
     }
 }
 
-fn unknown(name: &str, known: &str) -> ApiError {
-    ApiError::invalid(format!(
-        "There is no fault {} here. It is one of {known}.",
-        shortened(name)
+fn unknown(name: &str, known: &[&str]) -> Refused {
+    Refused::new(format!(
+        "There is no fault {} here. It is one of {}.",
+        shortened(name),
+        known.join(", ")
     ))
     .param("fault")
 }
@@ -256,7 +183,7 @@ mod tests {
     use axum::http::StatusCode;
     use serde_json::{Value, json};
 
-    use super::{ApiFault, FaultSpec, from_header};
+    use super::{ApiFault, Fault, from_header};
 
     #[test]
     fn a_header_asks_for_a_fault_and_its_details() {
@@ -287,7 +214,7 @@ mod tests {
     #[test]
     fn a_fault_that_would_never_strike_is_refused() {
         let refused = |spec: Value| {
-            FaultSpec::from_json(spec.to_string().as_bytes())
+            Fault::from_json(spec.to_string().as_bytes())
                 .and_then(|spec| spec.effect())
                 .is_err()
         };

@@ -1,8 +1,8 @@
-//! `/_control`: the levers of the simulator, which no payment provider has.
+//! `/_control`: the controls over HTTP.
 //!
 //! JSON in and out, the same key as the API, errors in the same envelope.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use axum::{
     Router,
@@ -13,24 +13,21 @@ use axum::{
     response::IntoResponse,
     routing::{get, post},
 };
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{
+use super::Control;
+use crate::simulator::{
     API_VERSION, Shared,
     answer::{Addressee, Answer},
-    clock,
     error::ApiError,
-    faults::FaultSpec,
-    ids, ledger,
+    faults::{Chaos, Fault},
+    ids,
     params::Params,
-    webhook_endpoints, webhooks,
+    webhook_endpoints,
 };
 
-/// Redelivering more often than this at once is a mistake.
-const MAX_COPIES: u32 = 100;
-
-pub(super) fn router(shared: &Arc<Shared>) -> Router<Arc<Shared>> {
+pub(in crate::simulator) fn router(shared: &Arc<Shared>) -> Router<Arc<Shared>> {
     Router::new()
         .route("/ledger", get(show_ledger))
         .route("/requests", get(show_requests))
@@ -38,6 +35,10 @@ pub(super) fn router(shared: &Arc<Shared>) -> Router<Arc<Shared>> {
         .route(
             "/faults",
             get(list_faults).post(add_fault).delete(clear_faults),
+        )
+        .route(
+            "/chaos",
+            get(show_chaos).post(start_chaos).delete(end_chaos),
         )
         .route("/events/{event}/deliver", post(deliver_event))
         .route("/webhook_endpoints/{endpoint}/roll", post(roll_secret))
@@ -61,35 +62,51 @@ async fn check_key(
 }
 
 async fn show_ledger(
-    State(shared): State<Arc<Shared>>,
+    State(control): State<Control>,
     RawQuery(query): RawQuery,
 ) -> Result<Shown, ApiError> {
     let mut params = Params::decode(query.unwrap_or_default().as_bytes())?;
     let metadata = params.metadata()?.unwrap_or_default();
     params.finish()?;
-    let mut tx = shared.store.read().await?;
-    Ok(Shown(ledger::read(&mut tx, &metadata).await?))
+    Shown::new(control.read_ledger(&metadata).await?)
 }
 
-async fn show_requests(State(shared): State<Arc<Shared>>) -> Shown {
-    Shown(json!({ "data": shared.journal.read() }))
+async fn show_requests(State(control): State<Control>) -> Result<Shown, ApiError> {
+    Shown::list(control.requests())
 }
 
-async fn show_deliveries(State(shared): State<Arc<Shared>>) -> Result<Shown, ApiError> {
-    let mut tx = shared.store.read().await?;
-    Ok(Shown(json!({ "data": webhooks::journal(&mut tx).await? })))
+async fn show_deliveries(State(control): State<Control>) -> Result<Shown, ApiError> {
+    Shown::list(control.deliveries().await?)
 }
 
-async fn list_faults(State(shared): State<Arc<Shared>>) -> Shown {
-    Shown(json!({ "data": shared.faults.list() }))
+async fn list_faults(State(control): State<Control>) -> Result<Shown, ApiError> {
+    Shown::list(control.faults())
 }
 
-async fn add_fault(State(shared): State<Arc<Shared>>, body: Bytes) -> Result<Shown, ApiError> {
-    Ok(Shown(shared.faults.add(FaultSpec::from_json(&body)?)?))
+async fn add_fault(State(control): State<Control>, body: Bytes) -> Result<Shown, ApiError> {
+    Shown::new(control.arm(Fault::from_json(&body)?)?)
 }
 
-async fn clear_faults(State(shared): State<Arc<Shared>>) -> Shown {
-    Shown(json!({ "cleared": shared.faults.clear() }))
+async fn clear_faults(State(control): State<Control>) -> Shown {
+    Shown(json!({ "cleared": control.clear_faults() }))
+}
+
+/// The same members whether there is chaos or not: without, there is no seed.
+async fn show_chaos(State(control): State<Control>) -> Result<Shown, ApiError> {
+    match control.chaos() {
+        Some(chaos) => Shown::new(chaos),
+        None => Ok(Shown(json!({ "seed": null, "rates": {} }))),
+    }
+}
+
+async fn start_chaos(State(control): State<Control>, body: Bytes) -> Result<Shown, ApiError> {
+    control.start_chaos(Chaos::from_json(&body)?)?;
+    show_chaos(State(control)).await
+}
+
+async fn end_chaos(State(control): State<Control>) -> Result<Shown, ApiError> {
+    control.end_chaos();
+    show_chaos(State(control)).await
 }
 
 #[derive(Deserialize)]
@@ -103,28 +120,13 @@ fn one_copy() -> u32 {
     1
 }
 
-/// Delivers an event again, now, and tells what its receivers said.
 async fn deliver_event(
-    State(shared): State<Arc<Shared>>,
+    State(control): State<Control>,
     Path(event): Path<String>,
     body: Bytes,
 ) -> Result<Shown, ApiError> {
-    let wanted: DeliverEvent = parse(if body.is_empty() { b"{}" } else { &body })?;
-    if !(1..=MAX_COPIES).contains(&wanted.copies) {
-        return Err(
-            ApiError::invalid(format!("copies is between 1 and {MAX_COPIES}.")).param("copies"),
-        );
-    }
-    let sent = webhooks::send_now(&shared, &event, wanted.copies).await?;
-    let sent =
-        sent.ok_or_else(|| ApiError::missing("event", &event, "id").status(StatusCode::NOT_FOUND))?;
-    let deliveries: Vec<Value> = sent
-        .into_iter()
-        .map(|(url, reception)| match reception {
-            Ok(status) => json!({ "url": url, "status": status, "error": null }),
-            Err(error) => json!({ "url": url, "status": null, "error": error }),
-        })
-        .collect();
+    let DeliverEvent { copies } = parse(if body.is_empty() { b"{}" } else { &body })?;
+    let deliveries = control.redeliver(&event, copies).await?;
     Ok(Shown(json!({ "event": event, "deliveries": deliveries })))
 }
 
@@ -153,8 +155,8 @@ async fn roll_secret(
     Ok(Shown(rolled))
 }
 
-async fn show_clock(State(shared): State<Arc<Shared>>) -> Shown {
-    Shown(json!({ "now": shared.clock.now(), "offset_seconds": shared.clock.offset() }))
+async fn show_clock(State(control): State<Control>) -> Result<Shown, ApiError> {
+    Shown::new(control.clock())
 }
 
 #[derive(Deserialize)]
@@ -163,50 +165,20 @@ struct MoveClock {
     advance_seconds: i64,
 }
 
-/// Moves the clock forward. Going back would un-expire keys, so it is refused.
-async fn move_clock(State(shared): State<Arc<Shared>>, body: Bytes) -> Result<Shown, ApiError> {
+async fn move_clock(State(control): State<Control>, body: Bytes) -> Result<Shown, ApiError> {
     let MoveClock { advance_seconds } = parse(&body)?;
-    if !(0..=clock::MAX_ADVANCE_SECONDS).contains(&advance_seconds) {
-        let message = format!(
-            "advance_seconds is between 0 and {}.",
-            clock::MAX_ADVANCE_SECONDS
-        );
-        return Err(ApiError::invalid(message).param("advance_seconds"));
-    }
-    let mut tx = shared.store.begin().await?;
-    let offset = clock::advance(&mut tx, advance_seconds).await?;
-    tx.commit().await?;
-    shared.clock.set_offset(offset);
-    shared.wake.notify_one();
-    Ok(show_clock(State(shared)).await)
+    // What is negative is refused together with what is too much.
+    let seconds = u64::try_from(advance_seconds).unwrap_or(u64::MAX);
+    Shown::new(control.advance(Duration::from_secs(seconds)).await?)
 }
 
-/// Forgets everything but the configured webhook endpoints.
-async fn reset(State(shared): State<Arc<Shared>>) -> Result<Shown, ApiError> {
-    let mut tx = shared.store.begin().await?;
-    for forget in [
-        "delete from delivery_attempts",
-        "delete from deliveries",
-        "delete from objects where kind <> 'webhook_endpoint'",
-        "delete from idempotency_keys",
-        "update clock set offset_seconds = 0",
-    ] {
-        sqlx::query(forget)
-            .execute(&mut *tx)
-            .await
-            .map_err(ApiError::from)?;
-    }
-    let now = chrono::Utc::now().timestamp();
-    webhook_endpoints::restore(&mut tx, &shared.webhooks, now).await?;
-    tx.commit().await?;
-    shared.clock.set_offset(0);
-    shared.faults.clear();
-    shared.journal.clear();
+async fn reset(State(control): State<Control>) -> Result<Shown, ApiError> {
+    control.reset().await?;
     Ok(Shown(json!({ "reset": true })))
 }
 
 /// Also the answer to every URL outside `/v1` and `/_control`.
-pub(super) async fn unknown(method: Method, uri: Uri) -> ApiError {
+pub(in crate::simulator) async fn unknown(method: Method, uri: Uri) -> ApiError {
     ApiError::unrecognized_url(method.as_str(), uri.path())
 }
 
@@ -217,6 +189,16 @@ fn parse<T: for<'de> Deserialize<'de>>(body: &[u8]) -> Result<T, ApiError> {
 
 /// A JSON answer.
 struct Shown(Value);
+
+impl Shown {
+    fn new(shown: impl Serialize) -> Result<Self, ApiError> {
+        Ok(Self(serde_json::to_value(shown)?))
+    }
+
+    fn list(data: impl Serialize) -> Result<Self, ApiError> {
+        Ok(Self(json!({ "data": serde_json::to_value(data)? })))
+    }
+}
 
 impl IntoResponse for Shown {
     fn into_response(self) -> Response<Body> {
