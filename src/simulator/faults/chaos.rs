@@ -131,38 +131,44 @@ impl ChaosRates {
         ]
     }
 
-    /// Every rate by its name: those of requests, then those of webhooks.
-    fn named(&self) -> (Vec<(String, f64)>, Vec<(String, f64)>) {
-        let requests = self.of_requests(Duration::ZERO).into_iter();
-        let webhooks = self.of_webhooks(Duration::ZERO).into_iter();
-        (
-            requests
-                .map(|(fault, rate)| (fault.name().to_owned(), rate))
-                .collect(),
-            webhooks
-                .map(|(fault, rate)| (format!("webhook_{}", fault.name()), rate))
-                .collect(),
-        )
+    /// The rates of requests, by name.
+    fn named_of_requests(&self) -> Vec<(String, f64)> {
+        let rates = self.of_requests(Duration::ZERO).into_iter();
+        rates
+            .map(|(fault, rate)| (fault.name().to_owned(), rate))
+            .collect()
+    }
+
+    /// The rates of webhooks, by name.
+    fn named_of_webhooks(&self) -> Vec<(String, f64)> {
+        let rates = self.of_webhooks(Duration::ZERO).into_iter();
+        rates
+            .map(|(fault, rate)| (format!("webhook_{}", fault.name()), rate))
+            .collect()
     }
 
     /// Refuses what is no share, what is more than everything, and what is nothing at all.
     fn check(&self) -> Result<(), Refused> {
-        let (requests, webhooks) = self.named();
-        for (name, rate) in requests.iter().chain(&webhooks) {
-            if !(0.0..=1.0).contains(rate) {
-                return Err(Refused::new(format!("{name} is between 0 and 1.")));
+        let mut all = 0.0;
+        for (what, rates) in [
+            ("requests", self.named_of_requests()),
+            ("webhooks", self.named_of_webhooks()),
+        ] {
+            let mut sum = 0.0;
+            for (name, rate) in rates {
+                if !(0.0..=1.0).contains(&rate) {
+                    return Err(Refused::new(format!("{name} is between 0 and 1.")));
+                }
+                sum += rate;
             }
-        }
-        let sum = |rates: &[(String, f64)]| rates.iter().map(|(_, rate)| rate).sum::<f64>();
-        let (of_requests, of_webhooks) = (sum(&requests), sum(&webhooks));
-        for (what, sum) in [("requests", of_requests), ("webhooks", of_webhooks)] {
             if sum > 1.0 + ROUNDING {
                 let sentence =
                     format!("The rates of {what} add up to {sum}, and 1 is all of them.");
                 return Err(Refused::new(sentence));
             }
+            all += sum;
         }
-        if of_requests + of_webhooks <= 0.0 {
+        if all <= 0.0 {
             return Err(Refused::new("With every rate 0, nothing ever goes wrong."));
         }
         Ok(())
@@ -172,11 +178,8 @@ impl ChaosRates {
 /// The rates that are not 0, as they are read: `drop_response=0.05,webhook_drop=0.1`.
 impl fmt::Display for ChaosRates {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (requests, webhooks) = self.named();
-        let in_use = requests
-            .iter()
-            .chain(&webhooks)
-            .filter(|(_, rate)| *rate > 0.0);
+        let all = [self.named_of_requests(), self.named_of_webhooks()].concat();
+        let in_use = all.iter().filter(|(_, rate)| *rate > 0.0);
         let pairs: Vec<String> = in_use
             .map(|(name, rate)| format!("{name}={rate}"))
             .collect();

@@ -36,6 +36,8 @@ pub(super) struct Overview {
     deliveries: Vec<LoggedDelivery>,
     faults: Vec<Waiting>,
     chaos: Option<Reigning>,
+    request_faults: [&'static str; 7],
+    webhook_faults: [&'static str; 5],
     operations: Vec<&'static str>,
     event_types: &'static [&'static str],
 }
@@ -102,26 +104,20 @@ impl Overview {
             deliveries,
             faults: faults.collect(),
             chaos,
+            request_faults: ApiFault::NAMES,
+            webhook_faults: WebhookFault::NAMES,
             operations: Operation::all().map(|it| it.name).collect(),
             event_types: event_types::MADE,
         })
     }
 
-    fn request_faults(&self) -> [&'static str; 7] {
-        ApiFault::NAMES
-    }
-
-    fn webhook_faults(&self) -> [&'static str; 5] {
-        WebhookFault::NAMES
-    }
-
     /// The time of day in an RFC 3339 timestamp; the whole is shown on demand.
-    fn clock_time<'t>(&self, at: &'t str) -> &'t str {
+    fn clock_time(at: &str) -> &str {
         at.get(11..19).unwrap_or(at)
     }
 
     /// The class of a status.
-    fn tone(&self, status: impl fmt::Display) -> &'static str {
+    fn tone(status: impl fmt::Display) -> &'static str {
         if status.to_string().starts_with('2') {
             "good"
         } else {

@@ -157,6 +157,27 @@ async fn a_resend_that_fails_is_not_retried() {
 }
 
 #[tokio::test]
+async fn a_resend_that_fails_makes_nothing_undelivered() {
+    let receiver = Receiver::open().await;
+    receiver.answers(&[200, 500]);
+    let world = World::with_webhook(receiver.url(), SECRET).await;
+    world.buys("amount=100&currency=usd").await;
+    everything_is_delivered(&world).await;
+    let event = the_event(&world, "payment_intent.created").await;
+    let endpoint = world.get("/v1/webhook_endpoints").await.body["data"][0]["id"].clone();
+
+    let form = format!("webhook_endpoint={}", endpoint.as_str().unwrap());
+    world
+        .post(&format!("/v1/events/{event}/retry"), &form)
+        .await;
+    failed(&world, 2).await;
+
+    assert_eq!(attempts(&world).await[0]["status"], 500);
+    assert_eq!(pending(&world).await, 0);
+    assert!(types(&world, "delivery_success=false").await.is_empty());
+}
+
+#[tokio::test]
 async fn what_cannot_be_resent_is_refused() {
     let world = World::with_webhook("http://127.0.0.1:1/".to_owned(), SECRET).await;
     world.buys("amount=100&currency=usd").await;
