@@ -2,6 +2,8 @@
 
 use sqlx::SqliteConnection;
 
+use super::Shared;
+
 /// What an operation works with: the transaction its effects are in, and why it is run.
 #[derive(Debug)]
 pub(super) struct Call<'c> {
@@ -11,8 +13,21 @@ pub(super) struct Call<'c> {
     pub(super) cause: Cause,
     /// Where the simulator is reached, for the links it gives out.
     pub(super) base_url: &'c str,
-    /// Something is to be delivered once this is committed.
+    /// There is something to deliver, or to do later, once this is committed.
     pub(super) has_news: bool,
+}
+
+impl<'c> Call<'c> {
+    /// What happens without a request.
+    pub(super) fn automatic(tx: &'c mut SqliteConnection, shared: &'c Shared) -> Self {
+        Self {
+            tx,
+            now: shared.clock.now(),
+            cause: Cause::default(),
+            base_url: &shared.base_url,
+            has_news: false,
+        }
+    }
 }
 
 /// Named by every event of the call, so that a receiver can tell which request was behind it.

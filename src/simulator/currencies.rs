@@ -113,12 +113,17 @@ pub(super) fn check_amount(amount: i64, currency: &str) -> Result<(), ApiError> 
             .code("amount_too_small")
             .param("amount"));
     }
+    check_granularity(amount, currency, "amount")
+}
+
+/// Refuses a fraction of the smallest coin.
+pub(super) fn check_granularity(amount: i64, currency: &str, param: &str) -> Result<(), ApiError> {
     let step = granularity(currency);
-    if amount % step != 0 {
-        let message = format!("Invalid amount: amounts in {currency} must be divisible by {step}.");
-        return Err(ApiError::invalid(message).param("amount"));
+    if amount % step == 0 {
+        return Ok(());
     }
-    Ok(())
+    let message = format!("Invalid amount: amounts in {currency} must be divisible by {step}.");
+    Err(ApiError::invalid(message).param(param))
 }
 
 fn is_supported(currency: &str) -> bool {

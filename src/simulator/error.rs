@@ -36,7 +36,7 @@ impl ApiError {
         Self::new(StatusCode::PAYMENT_REQUIRED, "card_error", message).executed()
     }
 
-    /// An object named by `param` does not exist: 400 here, 404 (see [`ApiError::status`]) when it is in the path.
+    /// An object named by `param` does not exist: 400 here, 404 (see [`ApiError::not_found`]) when it is in the path.
     pub(super) fn missing(kind: &str, id: &str, param: &str) -> Self {
         Self::invalid(format!("No such {kind}: '{id}'"))
             .code("resource_missing")
@@ -80,6 +80,10 @@ impl ApiError {
     pub(super) fn status(mut self, status: StatusCode) -> Self {
         self.status = status;
         self
+    }
+
+    pub(super) fn not_found(self) -> Self {
+        self.status(StatusCode::NOT_FOUND)
     }
 
     pub(super) fn executed(mut self) -> Self {

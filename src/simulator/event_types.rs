@@ -81,16 +81,35 @@ const TYPES: &[(&str, &[&str])] = &[
 
 /// Those that the simulator makes, and that a fault can therefore wait for.
 pub(super) const MADE: &[&str] = &[
+    "charge.captured",
+    "charge.dispute.closed",
+    "charge.dispute.created",
+    "charge.dispute.funds_reinstated",
+    "charge.dispute.funds_withdrawn",
+    "charge.dispute.updated",
+    "charge.expired",
     "charge.failed",
+    "charge.pending",
+    "charge.refund.updated",
     "charge.refunded",
     "charge.succeeded",
     "charge.updated",
+    "customer.created",
+    "customer.deleted",
+    "customer.updated",
     "payment_intent.amount_capturable_updated",
     "payment_intent.canceled",
     "payment_intent.created",
     "payment_intent.payment_failed",
+    "payment_intent.processing",
     "payment_intent.requires_action",
     "payment_intent.succeeded",
+    "payment_method.attached",
+    "payment_method.detached",
+    "payment_method.updated",
+    "refund.created",
+    "refund.failed",
+    "refund.updated",
 ];
 
 pub(super) fn is_known(kind: &str) -> bool {

@@ -5,13 +5,12 @@
 //!
 //! The API shows them for thirty days: <https://docs.stripe.com/api/events>.
 
-use std::mem;
-
 use serde_json::{Value, json};
 
 use super::{
     API_VERSION,
     call::{Call, Cause},
+    changes::previous_attributes,
     error::ApiError,
     event_types, ids,
     lists::{Filter, Page},
@@ -123,18 +122,28 @@ pub(super) async fn record(
     write(call, kind, json!({ "object": object })).await
 }
 
-/// Records an update that no request asked for: `request` names none. `before` has the changed fields as they were.
-pub(super) async fn record_automatic(
+/// Records an update by what the object was and is. Nothing changed, nothing to tell.
+pub(super) async fn record_change(
+    call: &mut Call<'_>,
+    kind: &'static str,
+    before: &Value,
+    after: &Value,
+) -> Result<(), ApiError> {
+    match previous_attributes(before, after) {
+        Some(previous) => record_update(call, kind, after, previous).await,
+        None => Ok(()),
+    }
+}
+
+/// Records an update of `object`. `before` has the changed fields as they were.
+pub(super) async fn record_update(
     call: &mut Call<'_>,
     kind: &'static str,
     object: &Value,
     before: Value,
 ) -> Result<(), ApiError> {
     let data = json!({ "object": object, "previous_attributes": before });
-    let cause = mem::take(&mut call.cause);
-    let written = write(call, kind, data).await;
-    call.cause = cause;
-    written
+    write(call, kind, data).await
 }
 
 async fn write(call: &mut Call<'_>, kind: &'static str, data: Value) -> Result<(), ApiError> {

@@ -68,7 +68,7 @@ async fn execute(
         params,
         key_use,
     } = admitted;
-    let mut tx = if operation.writes() {
+    let mut tx = if operation.writes {
         shared.store.begin().await?
     } else {
         shared.store.read().await?
@@ -104,7 +104,7 @@ async fn execute(
     }
     tx.commit().await?;
     if has_news {
-        shared.wake.notify_one();
+        shared.wake_workers();
     }
     Ok(answer)
 }
@@ -117,6 +117,6 @@ async fn run(
 ) -> Result<Value, ApiError> {
     let expanded = expand::parse(&mut params, operation.answers_with)?;
     let mut answer = operation.run(call, id, params).await?;
-    expand::apply(call.tx, &mut answer, &expanded).await?;
+    expand::apply(call.tx, &mut answer, operation.answers_with, &expanded).await?;
     Ok(answer)
 }

@@ -12,6 +12,11 @@ pub(super) fn payment_method_id() -> String {
     format!("pm_1{}", alphanumeric(23))
 }
 
+/// A customer's id, which is shorter.
+pub(super) fn customer_id() -> String {
+    format!("cus_{}", alphanumeric(14))
+}
+
 /// A request's id: 14 letters and digits.
 pub(super) fn request_id() -> String {
     format!("req_{}", alphanumeric(14))
@@ -23,5 +28,13 @@ pub(super) fn alphanumeric(length: usize) -> String {
         .sample_iter(Alphanumeric)
         .take(length)
         .map(char::from)
+        .collect()
+}
+
+/// Random decimal digits.
+pub(super) fn digits(length: usize) -> String {
+    let mut random = rand::rng();
+    (0..length)
+        .map(|_| char::from(random.random_range(b'0'..=b'9')))
         .collect()
 }

@@ -35,6 +35,7 @@ macro_rules! page_sql {
         concat!(
             "select body from objects
              where kind = $1
+               and deleted = 0
                and ($2 is null or seq < $2)
                and ($3 is null or seq > $3)
                and created between $4 and $5
@@ -61,9 +62,50 @@ struct Created {
 
 /// Only objects whose `field` has one of `values`.
 #[derive(Debug)]
-pub(super) struct Filter {
-    pub(super) field: &'static str,
+pub(super) struct Filter<'f> {
+    pub(super) field: &'f str,
     pub(super) values: Vec<String>,
+}
+
+impl<'f> Filter<'f> {
+    /// One filter for each of these parameters that is given; the fields have the same names.
+    pub(super) fn parse(params: &mut Params, fields: &[&'f str]) -> Result<Vec<Self>, ApiError> {
+        let mut filters = Vec::new();
+        for field in fields {
+            filters.extend(params.text(field)?.map(|value| Self::new(field, value)));
+        }
+        Ok(filters)
+    }
+
+    pub(super) fn new(field: &'f str, value: String) -> Self {
+        Self {
+            field,
+            values: vec![value],
+        }
+    }
+}
+
+impl Default for Page {
+    /// The first one.
+    fn default() -> Self {
+        Self {
+            limit: DEFAULT_LIMIT,
+            starting_after: None,
+            ending_before: None,
+            created: Created::default(),
+            delivered: None,
+        }
+    }
+}
+
+impl Default for Created {
+    /// At any time.
+    fn default() -> Self {
+        Self {
+            from: i64::MIN,
+            to: i64::MAX,
+        }
+    }
 }
 
 impl Page {
@@ -109,7 +151,7 @@ impl Page {
         tx: &mut SqliteConnection,
         kind: &str,
         url: &str,
-        filters: &[Filter],
+        filters: &[Filter<'_>],
     ) -> Result<Value, ApiError> {
         let below = self
             .cursor(tx, kind, self.starting_after.as_deref(), "starting_after")
@@ -175,10 +217,7 @@ impl Page {
 impl Created {
     /// `created=5` or any of `created[gt]`, `[gte]`, `[lt]`, `[lte]`.
     fn parse(params: &mut Params) -> Result<Self, ApiError> {
-        let mut created = Self {
-            from: i64::MIN,
-            to: i64::MAX,
-        };
+        let mut created = Self::default();
         if params.is_hash("created") {
             let Some(mut bounds) = params.hash("created")? else {
                 return Ok(created);

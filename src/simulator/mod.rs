@@ -11,8 +11,9 @@
 //!   ├ auth, form, params        what was asked, and by whom
 //!   ├ execute, idempotency      one transaction, with its answer in it
 //!   └ operations                what is done
-//!     └ payment_intents, payment_methods, charges, events, webhook_endpoints, currencies
+//!     └ payment_intents, charges, refunds, disputes, customers, payment_methods, events, webhook_endpoints, …
 //! webhooks    the worker that delivers events at least once
+//! schedule    the worker that does what happens by itself later
 //! control     faults, chaos, clock, ledger, journals (`/_control`)
 //! page        the same for people (`/`); three_d_secure, the bank's page
 //! ```
@@ -26,12 +27,17 @@ mod addresses;
 mod answer;
 mod api;
 mod auth;
+mod balance;
+mod balance_transactions;
 mod call;
+mod changes;
 mod charges;
 mod clock;
 mod config;
 mod control;
 mod currencies;
+mod customers;
+mod disputes;
 mod error;
 mod event_types;
 mod events;
@@ -44,6 +50,7 @@ mod ids;
 mod journal;
 mod ledger;
 mod lists;
+mod mandates;
 mod objects;
 mod operations;
 mod page;
@@ -51,7 +58,10 @@ mod params;
 mod payment_intents;
 mod payment_methods;
 mod place;
+mod refunds;
 mod refused;
+mod schedule;
+mod search;
 mod server;
 mod store;
 mod three_d_secure;
@@ -61,7 +71,7 @@ mod webhooks;
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::{Router, middleware, routing::any};
-use tokio::{net::TcpListener, sync::Notify};
+use tokio::{net::TcpListener, sync::watch};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use self::{
@@ -125,7 +135,7 @@ pub struct Simulator {
     shared: Arc<Shared>,
 }
 
-/// What every request and the delivery worker share.
+/// What every request and the workers share.
 #[derive(Debug)]
 struct Shared {
     address: SocketAddr,
@@ -141,8 +151,8 @@ struct Shared {
     post: Post,
     /// The endpoints that the command line names.
     webhooks: Vec<WebhookTarget>,
-    /// Wakes the delivery worker.
-    wake: Notify,
+    /// Changes whenever the workers have reason to look again.
+    wake: watch::Sender<()>,
     tasks: TaskTracker,
     /// Finish what you are doing.
     stopping: CancellationToken,
@@ -182,12 +192,13 @@ impl Simulator {
             journal: Journal::default(),
             post: Post::new(config.webhook_timeout)?,
             webhooks: config.webhooks,
-            wake: Notify::new(),
+            wake: watch::Sender::new(()),
             tasks: TaskTracker::new(),
             stopping: CancellationToken::new(),
             killed: CancellationToken::new(),
         });
         shared.tasks.spawn(webhooks::work(Arc::clone(&shared)));
+        shared.tasks.spawn(schedule::work(Arc::clone(&shared)));
         shared.tasks.spawn(server::accept(
             listener,
             router(&shared),
@@ -224,6 +235,13 @@ impl Simulator {
         }
         // Waits for connections in use, which a request cut short may never give back.
         let _ = tokio::time::timeout(GRACE, self.shared.store.close()).await;
+    }
+}
+
+impl Shared {
+    /// Something was committed or the clock was moved: perhaps there is an event to deliver, or something is due.
+    fn wake_workers(&self) {
+        self.wake.send_replace(());
     }
 }
 

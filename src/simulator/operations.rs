@@ -7,8 +7,8 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 
 use super::{
-    call::Call, charges, error::ApiError, events, params::Params, payment_intents,
-    webhook_endpoints,
+    balance, balance_transactions, call::Call, charges, customers, disputes, error::ApiError,
+    events, mandates, params::Params, payment_intents, payment_methods, refunds, webhook_endpoints,
 };
 
 /// One line of the table.
@@ -21,6 +21,8 @@ pub(super) struct Operation {
     path: &'static str,
     /// For `expand[]`.
     pub(super) answers_with: Shape,
+    /// `false`: it only reads, and any number may run at a time.
+    pub(super) writes: bool,
     run: Run,
 }
 
@@ -53,11 +55,41 @@ use Shape::{List, One};
 static OPERATIONS: &[Operation] = &[
     post("payment_intents.create", "payment_intents", One("payment_intent"), run!(payment_intents::create)),
     get("payment_intents.list", "payment_intents", List("payment_intent"), run!(payment_intents::list)),
+    get("payment_intents.search", "payment_intents/search", List("payment_intent"), run!(payment_intents::search)),
     get("payment_intents.retrieve", "payment_intents/{id}", One("payment_intent"), run!(payment_intents::retrieve, id)),
+    post("payment_intents.update", "payment_intents/{id}", One("payment_intent"), run!(payment_intents::update, id)),
+    post("payment_intents.capture", "payment_intents/{id}/capture", One("payment_intent"), run!(payment_intents::capture, id)),
     post("payment_intents.confirm", "payment_intents/{id}/confirm", One("payment_intent"), run!(payment_intents::confirm, id)),
     post("payment_intents.cancel", "payment_intents/{id}/cancel", One("payment_intent"), run!(payment_intents::cancel, id)),
     get("charges.list", "charges", List("charge"), run!(charges::list)),
     get("charges.retrieve", "charges/{id}", One("charge"), run!(charges::retrieve, id)),
+    get("charges.list_refunds", "charges/{id}/refunds", List("refund"), run!(refunds::list_of_charge, id)),
+    post("refunds.create", "refunds", One("refund"), run!(refunds::create)),
+    get("refunds.list", "refunds", List("refund"), run!(refunds::list)),
+    get("refunds.retrieve", "refunds/{id}", One("refund"), run!(refunds::retrieve, id)),
+    post("refunds.update", "refunds/{id}", One("refund"), run!(refunds::update, id)),
+    post("refunds.cancel", "refunds/{id}/cancel", One("refund"), run!(refunds::cancel, id)),
+    get("disputes.list", "disputes", List("dispute"), run!(disputes::list)),
+    get("disputes.retrieve", "disputes/{id}", One("dispute"), run!(disputes::retrieve, id)),
+    post("disputes.update", "disputes/{id}", One("dispute"), run!(disputes::update, id)),
+    post("disputes.close", "disputes/{id}/close", One("dispute"), run!(disputes::close, id)),
+    post("customers.create", "customers", One("customer"), run!(customers::create)),
+    get("customers.list", "customers", List("customer"), run!(customers::list)),
+    get("customers.search", "customers/search", List("customer"), run!(customers::search)),
+    get("customers.retrieve", "customers/{id}", One("customer"), run!(customers::retrieve, id)),
+    post("customers.update", "customers/{id}", One("customer"), run!(customers::update, id)),
+    delete("customers.delete", "customers/{id}", One("customer"), run!(customers::delete, id)),
+    get("customers.list_payment_methods", "customers/{id}/payment_methods", List("payment_method"), run!(customers::list_payment_methods, id)),
+    post("payment_methods.create", "payment_methods", One("payment_method"), run!(payment_methods::create)),
+    get("payment_methods.list", "payment_methods", List("payment_method"), run!(payment_methods::list)),
+    get("payment_methods.retrieve", "payment_methods/{id}", One("payment_method"), run!(payment_methods::retrieve, id)).that_writes(),
+    post("payment_methods.update", "payment_methods/{id}", One("payment_method"), run!(payment_methods::update, id)),
+    post("payment_methods.attach", "payment_methods/{id}/attach", One("payment_method"), run!(payment_methods::attach, id)),
+    post("payment_methods.detach", "payment_methods/{id}/detach", One("payment_method"), run!(payment_methods::detach, id)),
+    get("balance.retrieve", "balance", One("balance"), run!(balance::retrieve)),
+    get("mandates.retrieve", "mandates/{id}", One("mandate"), run!(mandates::retrieve, id)),
+    get("balance_transactions.list", "balance_transactions", List("balance_transaction"), run!(balance_transactions::list)),
+    get("balance_transactions.retrieve", "balance_transactions/{id}", One("balance_transaction"), run!(balance_transactions::retrieve, id)),
     get("events.list", "events", List("event"), run!(events::list)),
     get("events.retrieve", "events/{id}", One("event"), run!(events::retrieve, id)),
     post("events.retry", "events/{id}/retry", One("event"), run!(events::retry, id)),
@@ -73,7 +105,7 @@ const fn get(name: &'static str, path: &'static str, answers_with: Shape, run: R
 }
 
 const fn post(name: &'static str, path: &'static str, answers_with: Shape, run: Run) -> Operation {
-    line(Method::POST, name, path, answers_with, run)
+    line(Method::POST, name, path, answers_with, run).that_writes()
 }
 
 const fn delete(
@@ -82,7 +114,7 @@ const fn delete(
     answers_with: Shape,
     run: Run,
 ) -> Operation {
-    line(Method::DELETE, name, path, answers_with, run)
+    line(Method::DELETE, name, path, answers_with, run).that_writes()
 }
 
 const fn line(
@@ -97,6 +129,7 @@ const fn line(
         method,
         path,
         answers_with,
+        writes: false,
         run,
     }
 }
@@ -140,9 +173,9 @@ impl Operation {
         self.method == Method::POST
     }
 
-    /// `false`: it only reads, and any number may run at a time.
-    pub(super) fn writes(&self) -> bool {
-        self.method != Method::GET
+    const fn that_writes(mut self) -> Self {
+        self.writes = true;
+        self
     }
 
     /// Runs it. `id` is what was found in the path.
@@ -232,12 +265,18 @@ mod tests {
             let all = Operation::all().filter(|it| it.may_have_path(path, is_open));
             all.map(|it| it.name).collect()
         };
-        assert_eq!(may_be("/v1/charges", false), ["charges.list"]);
         assert_eq!(
-            may_be("/v1/charges", true),
-            ["charges.list", "charges.retrieve"]
+            may_be("/v1/balance_transactions", false),
+            ["balance_transactions.list"]
         );
-        assert_eq!(may_be("/v1/charges/", true), ["charges.retrieve"]);
+        assert_eq!(
+            may_be("/v1/balance_transactions", true),
+            ["balance_transactions.list", "balance_transactions.retrieve"]
+        );
+        assert_eq!(
+            may_be("/v1/balance_transactions/", true),
+            ["balance_transactions.retrieve"]
+        );
         assert_eq!(
             may_be("/v1/payment_intents/pi_1/conf", true),
             ["payment_intents.confirm"]

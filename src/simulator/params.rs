@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use super::{
@@ -16,6 +16,17 @@ use super::{
 const MAX_METADATA_KEYS: usize = 50;
 const MAX_METADATA_NAME: usize = 40;
 const MAX_METADATA_VALUE: usize = 500;
+
+/// What a request says about a field.
+#[derive(Clone, Debug, Default)]
+pub(super) enum Change<T> {
+    /// Nothing: the parameter is absent.
+    #[default]
+    Keep,
+    /// That it has no value from now on: the parameter is empty.
+    Unset,
+    Set(T),
+}
 
 /// The parameters of a request that were not taken yet.
 #[derive(Clone, Debug, Default)]
@@ -53,6 +64,11 @@ impl Params {
             }
             None => Ok(None),
         }
+    }
+
+    pub(super) fn text_change(&mut self, name: &str) -> Result<Change<String>, ApiError> {
+        let is_given = self.is_given(name);
+        Ok(Change::new(is_given, self.text(name)?))
     }
 
     pub(super) fn required_text(&mut self, name: &str) -> Result<String, ApiError> {
@@ -130,6 +146,11 @@ impl Params {
         }
     }
 
+    pub(super) fn hash_change(&mut self, name: &str) -> Result<Change<Params>, ApiError> {
+        let is_given = self.is_given(name);
+        Ok(Change::new(is_given, self.hash(name)?))
+    }
+
     /// Whether the parameter was given, be it empty to unset what it names.
     pub(super) fn is_given(&self, name: &str) -> bool {
         self.branch.contains_key(name)
@@ -140,10 +161,22 @@ impl Params {
         matches!(self.branch.get(name), Some(Tree::Branch(_)))
     }
 
-    /// Metadata within Stripe's limits. `None` when the parameter is absent or unset.
-    pub(super) fn metadata(&mut self) -> Result<Option<Map<String, Value>>, ApiError> {
-        let Some(entries) = self.hash("metadata")? else {
-            return Ok(None);
+    /// The metadata of something new, within Stripe's limits.
+    pub(super) fn metadata(&mut self) -> Result<Map<String, Value>, ApiError> {
+        let Change::Set(mut metadata) = self.metadata_change()? else {
+            return Ok(Map::new());
+        };
+        metadata.retain(|_, value| !value.is_null());
+        check_metadata(&metadata)?;
+        Ok(metadata)
+    }
+
+    /// What an update says about metadata; a key that is to be removed is null.
+    pub(super) fn metadata_change(&mut self) -> Result<Change<Map<String, Value>>, ApiError> {
+        let entries = match self.hash_change("metadata")? {
+            Change::Keep => return Ok(Change::Keep),
+            Change::Unset => return Ok(Change::Unset),
+            Change::Set(entries) => entries,
         };
         let mut metadata = Map::new();
         for (name, value) in entries.branch {
@@ -161,26 +194,29 @@ impl Params {
                     format!("Metadata values can have up to {MAX_METADATA_VALUE} characters.");
                 return Err(ApiError::invalid(message).param(&param));
             }
-            if !value.is_empty() {
-                metadata.insert(name, Value::String(value));
-            }
+            metadata.insert(name, json!(Some(value).filter(|value| !value.is_empty())));
         }
-        check_metadata_count(&metadata)?;
-        Ok(Some(metadata))
+        Ok(Change::Set(metadata))
     }
 
-    /// Merges what was given into an object's metadata: an empty value removes its key, an empty `metadata` all.
-    pub(super) fn update_metadata(
-        &mut self,
-        metadata: &mut Map<String, Value>,
-    ) -> Result<(), ApiError> {
-        match self.branch.get("metadata") {
-            Some(Tree::Text(text)) if text.is_empty() => metadata.clear(),
-            Some(Tree::Branch(entries)) => metadata.retain(|name, _| !entries.contains_key(name)),
-            Some(Tree::Text(_)) | None => {}
-        }
-        metadata.extend(self.metadata()?.unwrap_or_default());
-        check_metadata_count(metadata)
+    /// The first of these parameters that is given, even if it is empty.
+    pub(super) fn first_given(&self, names: &[&'static str]) -> Option<&'static str> {
+        names.iter().copied().find(|name| self.is_given(name))
+    }
+
+    /// Refuses to unset what must have a value.
+    pub(super) fn check_not_empty(&self, names: &[&str]) -> Result<(), ApiError> {
+        let is_empty = |name: &&&str| matches!(self.branch.get(**name), Some(Tree::Text(text)) if text.is_empty());
+        let Some(name) = names.iter().find(is_empty) else {
+            return Ok(());
+        };
+        let name = self.full_name(name);
+        let message = format!(
+            "An empty value would unset {name}, which must have one. Leave it out to keep what it is."
+        );
+        Err(ApiError::invalid(message)
+            .code("parameter_invalid_empty")
+            .param(&name))
     }
 
     /// Refuses what nobody took.
@@ -217,12 +253,23 @@ impl Params {
     }
 }
 
-fn check_metadata_count(metadata: &Map<String, Value>) -> Result<(), ApiError> {
-    if metadata.len() <= MAX_METADATA_KEYS {
-        return Ok(());
+impl<T> Change<T> {
+    fn new(is_given: bool, value: Option<T>) -> Self {
+        match value {
+            Some(value) => Change::Set(value),
+            None if is_given => Change::Unset,
+            None => Change::Keep,
+        }
     }
-    let message = format!("Metadata can have up to {MAX_METADATA_KEYS} keys.");
-    Err(ApiError::invalid(message).param("metadata"))
+}
+
+/// Refuses more metadata than an object can have.
+pub(super) fn check_metadata(metadata: &Map<String, Value>) -> Result<(), ApiError> {
+    if metadata.len() > MAX_METADATA_KEYS {
+        let message = format!("Metadata can have up to {MAX_METADATA_KEYS} keys.");
+        return Err(ApiError::invalid(message).param("metadata"));
+    }
+    Ok(())
 }
 
 pub(super) fn invalid_integer(param: &str, value: &str) -> ApiError {

@@ -18,7 +18,7 @@ use serde::Deserialize;
 
 use super::{
     Shared,
-    call::{Call, Cause},
+    call::Call,
     currencies,
     error::ApiError,
     page::{self, Message, page},
@@ -47,13 +47,7 @@ async fn show_challenge(
     Path(id): Path<String>,
 ) -> Result<Response, ApiError> {
     let mut tx = shared.store.read().await?;
-    let mut call = Call {
-        tx: &mut tx,
-        now: shared.clock.now(),
-        cause: Cause::default(),
-        base_url: &shared.base_url,
-        has_news: false,
-    };
+    let mut call = Call::automatic(&mut tx, &shared);
     let intent = payment_intents::find(&mut call, &id).await?;
     if intent.status != Status::RequiresAction {
         return page(
@@ -113,17 +107,11 @@ async fn conclude_intent(
     verdict: Verdict,
 ) -> Result<(PaymentIntent, Option<String>), ApiError> {
     let mut tx = shared.store.begin().await?;
-    let mut call = Call {
-        tx: &mut tx,
-        now: shared.clock.now(),
-        cause: Cause::default(),
-        base_url: &shared.base_url,
-        has_news: false,
-    };
+    let mut call = Call::automatic(&mut tx, shared);
     let before = payment_intents::find(&mut call, id).await?;
     let intent = payment_intents::authenticate(&mut call, id, verdict).await?;
     tx.commit().await?;
-    shared.wake.notify_one();
+    shared.wake_workers();
     let back = before.next_action.and_then(|action| {
         action
             .pointer("/redirect_to_url/return_url")?

@@ -43,6 +43,7 @@ pub(in crate::simulator) fn router(shared: &Arc<Shared>) -> Router<Arc<Shared>> 
         .route("/events/{event}/deliver", post(deliver_event))
         .route("/webhook_endpoints/{endpoint}/roll", post(roll_secret))
         .route("/clock", get(show_clock).post(move_clock))
+        .route("/settle", post(settle))
         .route("/reset", post(reset))
         .fallback(unknown)
         .method_not_allowed_fallback(unknown)
@@ -66,7 +67,7 @@ async fn show_ledger(
     RawQuery(query): RawQuery,
 ) -> Result<Shown, ApiError> {
     let mut params = Params::decode(query.unwrap_or_default().as_bytes())?;
-    let metadata = params.metadata()?.unwrap_or_default();
+    let metadata = params.metadata()?;
     params.finish()?;
     Shown::new(control.read_ledger(&metadata).await?)
 }
@@ -170,6 +171,18 @@ async fn move_clock(State(control): State<Control>, body: Bytes) -> Result<Shown
     // What is negative is refused together with what is too much.
     let seconds = u64::try_from(advance_seconds).unwrap_or(u64::MAX);
     Shown::new(control.advance(Duration::from_secs(seconds)).await?)
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Settle {
+    object: Option<String>,
+}
+
+async fn settle(State(control): State<Control>, body: Bytes) -> Result<Shown, ApiError> {
+    let Settle { object } = parse(if body.is_empty() { b"{}" } else { &body })?;
+    let settled = control.settle(object.as_deref()).await?;
+    Ok(Shown(json!({ "settled": settled })))
 }
 
 async fn reset(State(control): State<Control>) -> Result<Shown, ApiError> {

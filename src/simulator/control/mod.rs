@@ -18,7 +18,7 @@ use super::{
     journal::LoggedRequest,
     ledger::{self, Ledger},
     refused::Refused,
-    webhook_endpoints,
+    schedule, webhook_endpoints,
     webhooks::{self, LoggedDelivery},
 };
 
@@ -174,8 +174,15 @@ impl Control {
         let offset = clock::advance(&mut tx, seconds).await?;
         tx.commit().await?;
         self.shared.clock.set_offset(offset);
-        self.shared.wake.notify_one();
+        self.shared.wake_workers();
         Ok(self.clock())
+    }
+
+    /// Does now what would happen by itself later, whatever its time: an asynchronous capture is counted, a bank
+    /// debit is decided, an authorization expires, … With `object` only what happens to the object with this id.
+    /// Returns how much happened.
+    pub async fn settle(&self, object: Option<&str>) -> Result<usize, ControlError> {
+        Ok(schedule::settle(&self.shared, object).await?)
     }
 
     /// Forgets everything but what the simulator was started with: its webhook endpoints, and chaos, which starts
@@ -185,6 +192,7 @@ impl Control {
         for forget in [
             "delete from delivery_attempts",
             "delete from deliveries",
+            "delete from scheduled",
             "delete from objects where kind <> 'webhook_endpoint'",
             "delete from idempotency_keys",
             "update clock set offset_seconds = 0",

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 
-use super::{ApiFault, Effect, Fault, WebhookFault};
+use super::{ApiFault, Fault, WebhookFault, effect::Effect};
 use crate::simulator::{form::shortened, refused::Refused};
 
 /// Longer than any client waits. A longer delay is a `hang`.

@@ -16,8 +16,8 @@ use axum::{
     Router,
     extract::{DefaultBodyLimit, Query, Request, State},
     http::{HeaderMap, Method, StatusCode, header},
-    middleware::{Next, from_fn_with_state},
-    response::{IntoResponse, Response},
+    middleware::{Next, from_fn, from_fn_with_state},
+    response::{IntoResponse, Redirect, Response},
     routing::{get, post},
 };
 use serde::Deserialize;
@@ -34,7 +34,6 @@ const FORM_MAX: usize = 16 * 1024;
 const REFRESH: std::ops::RangeInclusive<u32> = 1..=3600;
 
 pub(super) fn router(shared: &Arc<Shared>) -> Router<Arc<Shared>> {
-    let with_shared = |shared: &Arc<Shared>| Arc::clone(shared);
     Router::new()
         .route("/", get(show))
         .route("/faults", post(forms::arm_on_requests))
@@ -45,10 +44,12 @@ pub(super) fn router(shared: &Arc<Shared>) -> Router<Arc<Shared>> {
         .route("/clock", post(forms::advance))
         .route("/events/deliver", post(forms::redeliver))
         .route("/reset", post(forms::reset))
+        // Whoever follows the address of a form is looking for the page.
+        .method_not_allowed_fallback(async || Redirect::to("/"))
         .layer(DefaultBodyLimit::max(FORM_MAX))
-        .layer(from_fn_with_state(with_shared(shared), require_key))
-        .layer(from_fn_with_state(with_shared(shared), require_same_origin))
-        .layer(axum::middleware::from_fn(with_headers))
+        .layer(from_fn_with_state(Arc::clone(shared), require_key))
+        .layer(from_fn_with_state(Arc::clone(shared), require_same_origin))
+        .layer(from_fn(with_headers))
 }
 
 #[derive(Deserialize)]

@@ -2,17 +2,26 @@
 
 use serde_json::{Value, json};
 
-use super::{PaymentIntent, Status};
+use super::{PaymentIntent, Status, authenticate::is_approved, debit, find};
 use crate::simulator::{
     call::Call,
     charges,
     error::ApiError,
     events,
+    mandates::Acceptance,
     params::Params,
     payment_methods::{
-        AUTHENTICATION_NOT_HANDLED, AUTHENTICATION_REQUIRED, Behaviour, Decline, PaymentMethod,
+        self, AUTHENTICATION_NOT_HANDLED, AUTHENTICATION_REQUIRED, Behaviour, Decline,
+        PaymentMethod,
     },
+    schedule::{self, Effect},
 };
+
+/// How long the bank holds money that is not captured.
+const AUTHORIZATION_SECONDS: i64 = 7 * 24 * 60 * 60;
+
+/// When the money of an asynchronous capture is counted.
+const ASYNCHRONOUS_CAPTURE_SECONDS: i64 = 2;
 
 /// The parameters that go with confirming.
 #[derive(Debug)]
@@ -20,7 +29,17 @@ pub(super) struct Confirmation {
     return_url: Option<String>,
     off_session: bool,
     error_on_requires_action: bool,
+    /// The customer's permission, for a bank debit.
+    mandate: Option<Acceptance>,
 }
+
+/// A create takes these only together with `confirm=true`.
+const ONLY_WITH_CONFIRM: [&str; 4] = [
+    "error_on_requires_action",
+    "mandate_data",
+    "off_session",
+    "return_url",
+];
 
 impl Confirmation {
     pub(super) fn parse(params: &mut Params) -> Result<Self, ApiError> {
@@ -29,23 +48,35 @@ impl Confirmation {
         let off_session =
             params.one_of("off_session", &["true", "false", "one_off", "recurring"])?;
         Ok(Self {
-            return_url: params.text("return_url")?,
+            return_url: return_url(params)?,
             off_session: off_session.is_some_and(|text| text != "false"),
             error_on_requires_action: params.boolean("error_on_requires_action")?.unwrap_or(false),
+            mandate: Acceptance::parse(params)?,
         })
     }
 
-    /// The first of these parameters that was given, for a request that does not confirm.
-    pub(super) fn first_given(&self) -> Option<&'static str> {
-        if self.return_url.is_some() {
-            Some("return_url")
-        } else if self.off_session {
-            Some("off_session")
-        } else {
-            self.error_on_requires_action
-                .then_some("error_on_requires_action")
+    /// For a request that does not confirm.
+    pub(super) fn check_absent(params: &Params) -> Result<(), ApiError> {
+        match params.first_given(&ONLY_WITH_CONFIRM) {
+            None => Ok(()),
+            Some(param) => {
+                let message = format!("You may only specify {param} when confirm is true.");
+                Err(ApiError::invalid(message).param(param))
+            }
         }
     }
+}
+
+fn return_url(params: &mut Params) -> Result<Option<String>, ApiError> {
+    let given = params.text("return_url")?;
+    if let Some(text) = &given
+        && url::Url::parse(text).is_err()
+    {
+        return Err(ApiError::invalid("The return_url is not a valid URL.")
+            .code("url_invalid")
+            .param("return_url"));
+    }
+    Ok(given)
 }
 
 /// Confirms `intent` with `method`. An error here is an outcome: it is committed like a success.
@@ -59,20 +90,23 @@ pub(super) async fn attempt(
         let message = "This PaymentIntent has no payment method, so it cannot be confirmed. Update it with one, or name one when you confirm.";
         return Err(intent.unexpected_state(message)?);
     };
-    if confirmation.return_url.is_none() && intent.may_redirect() {
-        let message = "This PaymentIntent accepts payment methods that may send your customer to another page, so it needs a `return_url`. To accept none of those, set `automatic_payment_methods[enabled]` to `true` and `automatic_payment_methods[allow_redirects]` to `never`.";
-        return Err(ApiError::invalid(message)
-            .with("payment_intent", intent.show()?)
-            .executed());
-    }
+    intent.check_terms(&method, confirmation)?;
     intent.last_payment_error = None;
     intent.next_action = None;
     intent.payment_method = Some(method.id.clone());
+    let approved = is_approved(call, intent, &method).await?;
     match method.test.behaviour {
         Behaviour::Pays => succeed(call, intent, &method).await,
         Behaviour::Declines(decline) => {
             Err(charge_and_decline(call, intent, &method, &decline).await?)
         }
+        Behaviour::Debits(debit) => {
+            debit::begin(call, intent, &method, debit, confirmation.mandate.as_ref()).await
+        }
+        Behaviour::Authenticates { then, .. } if approved => match then {
+            None => succeed(call, intent, &method).await,
+            Some(decline) => Err(charge_and_decline(call, intent, &method, &decline).await?),
+        },
         Behaviour::Authenticates {
             off_session_passes: true,
             ..
@@ -95,6 +129,7 @@ pub(super) async fn succeed(
     method: &PaymentMethod,
 ) -> Result<(), ApiError> {
     let captured = intent.capture_method != "manual";
+    payment_methods::use_up(call, intent, method).await?;
     let charge = charges::succeed(call, intent, method, captured).await?;
     intent.latest_charge = Some(charge.id.clone());
     if captured {
@@ -106,13 +141,27 @@ pub(super) async fn succeed(
     }
     let shown = intent.save(call).await?;
     if !captured {
-        return events::record(call, "payment_intent.amount_capturable_updated", &shown).await;
+        events::record(call, "payment_intent.amount_capturable_updated", &shown).await?;
+        let effect = Effect::ExpireAuthorization;
+        return schedule::later(call, AUTHORIZATION_SECONDS, effect, &intent.id).await;
     }
     events::record(call, "payment_intent.succeeded", &shown).await?;
     if intent.capture_method == "automatic_async" {
-        charges::settle(call, charge).await?;
+        let id = &intent.id;
+        schedule::later(call, ASYNCHRONOUS_CAPTURE_SECONDS, Effect::AddToBalance, id).await?;
     }
     Ok(())
+}
+
+/// The moment after an asynchronous capture.
+pub(in crate::simulator) async fn add_to_balance(
+    call: &mut Call<'_>,
+    id: &str,
+) -> Result<(), ApiError> {
+    match find(call, id).await?.latest_charge {
+        Some(charge) => charges::add_to_balance(call, &charge).await,
+        None => Ok(()),
+    }
 }
 
 /// The bank refuses: a failed charge stays, and the intent waits for another card.
@@ -170,26 +219,26 @@ async fn ask_for_authentication(
 }
 
 impl PaymentIntent {
-    fn may_redirect(&self) -> bool {
-        self.automatic_payment_methods
+    /// What is refused without asking the bank. The intent stays as it is, and the error shows it.
+    fn check_terms(
+        &self,
+        method: &PaymentMethod,
+        confirmation: &Confirmation,
+    ) -> Result<(), ApiError> {
+        let may_redirect = self
+            .automatic_payment_methods
             .as_ref()
-            .is_some_and(|automatic| automatic.allow_redirects == "always")
-    }
-}
-
-impl Decline {
-    /// The answer to the request that met this refusal.
-    fn error(&self, method: &PaymentMethod) -> ApiError {
-        let mut error = ApiError::card(self.message)
-            .code(self.code)
-            .with("decline_code", json!(self.decline_code));
-        if let Some(param) = self.param {
-            error = error.param(param);
-        }
-        if let Some(advice) = self.advice_code {
-            error = error.with("advice_code", json!(advice));
-        }
-        error.with("payment_method", method.object.clone())
+            .is_some_and(|automatic| automatic.allow_redirects == "always");
+        let refusal = if may_redirect && confirmation.return_url.is_none() {
+            let message = "This PaymentIntent accepts payment methods that may send your customer to another page, so it needs a `return_url`. To accept none of those, set `automatic_payment_methods[enabled]` to `true` and `automatic_payment_methods[allow_redirects]` to `never`.";
+            ApiError::invalid(message)
+        } else if method.kind() == "card" && self.statement_descriptor.is_some() {
+            let message = "The statement of a card shows the name of the account first: for a card, set statement_descriptor_suffix and not statement_descriptor.";
+            ApiError::invalid(message).param("statement_descriptor")
+        } else {
+            return Ok(());
+        };
+        Err(refusal.with("payment_intent", self.show()?).executed())
     }
 }
 

@@ -8,7 +8,7 @@ use super::{
 use crate::simulator::{
     call::Call,
     error::ApiError,
-    payment_methods::{self, Behaviour},
+    payment_methods::{self, Behaviour, PaymentMethod},
 };
 
 /// What the customer told the bank.
@@ -31,6 +31,14 @@ pub(in crate::simulator) async fn authenticate(
         return Ok(intent);
     };
     let method = payment_methods::resolve(call, &name).await?;
+    if verdict == Verdict::Approved && intent.confirmation_method == "manual" {
+        // The shop's server wants the last word: it confirms once more.
+        remember_approval(call, &intent.id, &name).await?;
+        intent.status = Status::RequiresConfirmation;
+        intent.next_action = None;
+        intent.save(call).await?;
+        return Ok(intent);
+    }
     match (verdict, method.test.behaviour) {
         (Verdict::Refused, _) => {
             fail(call, &mut intent, authentication_failure(method.object)).await?;
@@ -46,10 +54,49 @@ pub(in crate::simulator) async fn authenticate(
             intent.next_action = None;
             charge_and_decline(call, &mut intent, &method, &decline).await?;
         }
-        (Verdict::Approved, Behaviour::Pays | Behaviour::Authenticates { then: None, .. }) => {
+        (
+            Verdict::Approved,
+            Behaviour::Pays | Behaviour::Debits(_) | Behaviour::Authenticates { then: None, .. },
+        ) => {
             intent.next_action = None;
             succeed(call, &mut intent, &method).await?;
         }
     }
     Ok(intent)
+}
+
+async fn remember_approval(call: &mut Call<'_>, id: &str, method: &str) -> Result<(), ApiError> {
+    sqlx::query("update objects set approved_method = $2 where id = $1")
+        .bind(id)
+        .bind(method)
+        .execute(&mut *call.tx)
+        .await?;
+    Ok(())
+}
+
+/// What the customer approved is not what they would pay any more.
+pub(super) async fn forget_approval(call: &mut Call<'_>, id: &str) -> Result<(), ApiError> {
+    sqlx::query("update objects set approved_method = null where id = $1")
+        .bind(id)
+        .execute(&mut *call.tx)
+        .await?;
+    Ok(())
+}
+
+/// Whether the customer has approved a payment with this method, and only the last confirm is missing.
+pub(super) async fn is_approved(
+    call: &mut Call<'_>,
+    intent: &PaymentIntent,
+    method: &PaymentMethod,
+) -> Result<bool, ApiError> {
+    if intent.confirmation_method != "manual" {
+        return Ok(false);
+    }
+    let approved: Option<String> =
+        sqlx::query_scalar("select approved_method from objects where id = $1")
+            .bind(&intent.id)
+            .fetch_optional(&mut *call.tx)
+            .await?
+            .flatten();
+    Ok(approved.as_deref() == Some(method.id.as_str()))
 }

@@ -1,8 +1,8 @@
-//! `POST /v1/payment_intents/{id}/cancel`: give the wish up.
+//! The end of a wish that was not paid: `POST /v1/payment_intents/{id}/cancel`, or an authorization's time is up.
 
 use serde_json::Value;
 
-use super::{Status, find};
+use super::{PaymentIntent, Status, find};
 use crate::simulator::{call::Call, charges, error::ApiError, events, params::Params};
 
 const REASONS: [&str; 4] = [
@@ -20,12 +20,13 @@ pub(in crate::simulator) async fn cancel(
     let reason = params.one_of("cancellation_reason", &REASONS)?;
     params.finish()?;
     let mut intent = find(call, id).await?;
-    let was_authorized = match intent.status {
+    let before = intent.status;
+    match before {
         Status::RequiresPaymentMethod
         | Status::RequiresConfirmation
         | Status::RequiresAction
-        | Status::Processing => false,
-        Status::RequiresCapture => true,
+        | Status::RequiresCapture
+        | Status::Processing => {}
         Status::Succeeded | Status::Canceled => {
             let status = intent.status.name();
             let message = format!(
@@ -33,7 +34,36 @@ pub(in crate::simulator) async fn cancel(
             );
             return Err(intent.unexpected_state(message)?);
         }
-    };
+    }
+    let shown = end(call, &mut intent, reason).await?;
+    match (before, &intent.latest_charge) {
+        (Status::RequiresCapture, Some(charge)) => {
+            charges::release(call, charge, "charge.refunded").await?;
+        }
+        (Status::Processing, Some(charge)) => charges::recall(call, charge).await?,
+        _ => {}
+    }
+    Ok(shown)
+}
+
+/// Nobody captured the money in time, and the bank gives it back.
+pub(in crate::simulator) async fn expire(call: &mut Call<'_>, id: &str) -> Result<(), ApiError> {
+    let mut intent = find(call, id).await?;
+    if intent.status != Status::RequiresCapture {
+        return Ok(());
+    }
+    end(call, &mut intent, Some("automatic".to_owned())).await?;
+    match &intent.latest_charge {
+        Some(charge) => charges::release(call, charge, "charge.expired").await,
+        None => Ok(()),
+    }
+}
+
+async fn end(
+    call: &mut Call<'_>,
+    intent: &mut PaymentIntent,
+    reason: Option<String>,
+) -> Result<Value, ApiError> {
     intent.status = Status::Canceled;
     intent.canceled_at = Some(call.now);
     intent.cancellation_reason = reason;
@@ -41,8 +71,5 @@ pub(in crate::simulator) async fn cancel(
     intent.next_action = None;
     let shown = intent.save(call).await?;
     events::record(call, "payment_intent.canceled", &shown).await?;
-    if was_authorized && let Some(charge) = &intent.latest_charge {
-        charges::release(call, charge).await?;
-    }
     Ok(shown)
 }

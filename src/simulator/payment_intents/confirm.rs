@@ -1,11 +1,14 @@
 //! `POST /v1/payment_intents/{id}/confirm`: attempt the payment.
+//!
+//! At Stripe an undisclosed number of confirms cancels an intent. Here any number is allowed.
 
 use serde_json::Value;
 
 use super::{
-    Status,
+    PaymentIntent, Status,
     attempt::{Confirmation, attempt},
-    find,
+    create::CAPTURE_METHODS,
+    details, find, types,
 };
 use crate::simulator::{call::Call, error::ApiError, params::Params, payment_methods};
 
@@ -15,28 +18,52 @@ pub(in crate::simulator) async fn confirm(
     mut params: Params,
 ) -> Result<Value, ApiError> {
     let named = params.text("payment_method")?;
-    let receipt_email = params.text("receipt_email")?;
+    let capture_method = params.one_of("capture_method", &CAPTURE_METHODS)?;
+    let types = types::parse(&mut params)?;
+    let details = details::parse_at_confirm(&mut params)?;
     let confirmation = Confirmation::parse(&mut params)?;
     params.text("client_secret")?;
     params.finish()?;
-    let mut intent = find(call, id).await?;
+    let intent = find(call, id).await?;
+    intent.check_can_be_confirmed()?;
+    let mut shown = intent.show()?;
+    details.apply(&mut shown)?;
+    let mut intent: PaymentIntent = serde_json::from_value(shown)?;
+    intent.capture_method = capture_method.unwrap_or(intent.capture_method);
+    intent.accept_types(types);
+    types::check(
+        &intent.payment_method_types,
+        &intent.currency,
+        &intent.capture_method,
+    )?;
     let method = match named.or_else(|| intent.payment_method.clone()) {
-        Some(name) => Some(payment_methods::resolve(call, &name).await?),
+        Some(name) => {
+            let method = payment_methods::resolve(call, &name).await?;
+            intent.check_accepts(&method).map_err(ApiError::executed)?;
+            payment_methods::check_usable(&method, intent.customer.as_deref())?;
+            Some(method)
+        }
         None => None,
     };
-    match intent.status {
-        Status::RequiresPaymentMethod | Status::RequiresConfirmation | Status::RequiresAction => {}
-        Status::Succeeded => {
-            let message = "This PaymentIntent was confirmed before and has succeeded: there is nothing to confirm.";
-            return Err(intent.unexpected_state(message)?);
-        }
-        Status::RequiresCapture | Status::Processing | Status::Canceled => {
-            let status = intent.status.name();
-            let message = format!("This PaymentIntent is {status} and cannot be confirmed.");
-            return Err(intent.unexpected_state(message)?);
-        }
-    }
-    intent.receipt_email = receipt_email.or(intent.receipt_email);
     attempt(call, &mut intent, method, &confirmation).await?;
     Ok(intent.show()?)
+}
+
+impl PaymentIntent {
+    fn check_can_be_confirmed(&self) -> Result<(), ApiError> {
+        match self.status {
+            Status::RequiresPaymentMethod
+            | Status::RequiresConfirmation
+            | Status::RequiresAction => Ok(()),
+            Status::Succeeded => {
+                let message = "This PaymentIntent was confirmed before and has succeeded: there is nothing to confirm.";
+                Err(self.unexpected_state(message)?)
+            }
+            Status::RequiresCapture | Status::Processing | Status::Canceled => {
+                let status = self.status.name();
+                let message = format!("This PaymentIntent is {status} and cannot be confirmed.");
+                Err(self.unexpected_state(message)?)
+            }
+        }
+    }
 }

@@ -3,15 +3,16 @@
 //! What can be refused by looking at the parameters is refused before anything exists. From the insert on the
 //! request has executed: a decline leaves an intent behind, and the client finds its id in the error.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::{
     AutomaticPaymentMethods, PaymentIntent, Status,
     attempt::{Confirmation, attempt},
+    details, types,
 };
 use crate::simulator::{
-    addresses,
     call::Call,
+    changes::Changes,
     currencies::{check_amount, parse_currency},
     error::ApiError,
     events, ids, objects,
@@ -19,10 +20,7 @@ use crate::simulator::{
     payment_methods,
 };
 
-/// The types of payment method an intent may name. All the simulator can charge is a card.
-const PAYMENT_METHOD_TYPES: [&str; 2] = ["card", "link"];
-
-const CAPTURE_METHODS: [&str; 3] = ["automatic", "automatic_async", "manual"];
+pub(super) const CAPTURE_METHODS: [&str; 3] = ["automatic", "automatic_async", "manual"];
 
 /// The parameters, parsed.
 #[derive(Debug)]
@@ -36,13 +34,7 @@ struct New {
     capture_method: String,
     confirmation_method: String,
     customer: Option<String>,
-    description: Option<String>,
-    metadata: Map<String, Value>,
-    receipt_email: Option<String>,
-    setup_future_usage: Option<String>,
-    shipping: Option<Value>,
-    statement_descriptor: Option<String>,
-    statement_descriptor_suffix: Option<String>,
+    details: Changes,
     confirmation: Confirmation,
 }
 
@@ -52,14 +44,20 @@ pub(in crate::simulator) async fn create(
 ) -> Result<Value, ApiError> {
     let new = New::parse(params)?;
     if let Some(customer) = &new.customer {
-        let known = objects::find(call.tx, "customer", customer).await?;
-        known.ok_or_else(|| ApiError::missing("customer", customer, "customer"))?;
+        objects::in_param(call.tx, "customer", customer, "customer").await?;
     }
-    let method = match &new.payment_method {
-        Some(name) => Some(payment_methods::resolve(call, name).await?),
-        None => None,
-    };
-    let mut intent = new.intent(call.now, method.as_ref().map(|method| method.id.as_str()))?;
+    let mut shown = new.blank(call.now);
+    new.details.apply(&mut shown)?;
+    let mut intent: PaymentIntent = serde_json::from_value(shown)?;
+    let mut method = None;
+    if let Some(name) = &new.payment_method {
+        let named = payment_methods::resolve(call, name).await?;
+        intent.check_accepts(&named)?;
+        payment_methods::check_usable(&named, intent.customer.as_deref())?;
+        intent.status = Status::RequiresConfirmation;
+        intent.payment_method = Some(named.id.clone());
+        method = Some(named);
+    }
     let shown = intent.show()?;
     objects::insert(call.tx, &shown).await?;
     events::record(call, "payment_intent.created", &shown).await?;
@@ -77,17 +75,23 @@ impl New {
         let currency = parse_currency(&params.required_text("currency")?)?;
         check_amount(amount, &currency)?;
         let confirm = params.boolean("confirm")?.unwrap_or(false);
-        let payment_method_types = payment_method_types(&mut params)?;
+        if !confirm {
+            Confirmation::check_absent(&params)?;
+        }
+        let named_types = types::parse(&mut params)?;
+        let automatic_payment_methods =
+            automatic_payment_methods(&mut params, named_types.is_empty())?;
         let new = Self {
             amount,
             currency,
             confirm,
             payment_method: params.text("payment_method")?,
-            automatic_payment_methods: automatic_payment_methods(
-                &mut params,
-                payment_method_types.is_empty(),
-            )?,
-            payment_method_types,
+            automatic_payment_methods,
+            payment_method_types: if named_types.is_empty() {
+                vec!["card".to_owned()]
+            } else {
+                named_types
+            },
             capture_method: params
                 .one_of("capture_method", &CAPTURE_METHODS)?
                 .unwrap_or_else(|| "automatic_async".to_owned()),
@@ -95,42 +99,22 @@ impl New {
                 .one_of("confirmation_method", &["automatic", "manual"])?
                 .unwrap_or_else(|| "automatic".to_owned()),
             customer: params.text("customer")?,
-            description: params.text("description")?,
-            metadata: params.metadata()?.unwrap_or_default(),
-            receipt_email: params.text("receipt_email")?,
-            setup_future_usage: params
-                .one_of("setup_future_usage", &["off_session", "on_session"])?,
-            shipping: addresses::shipping(&mut params)?,
-            statement_descriptor: params.text("statement_descriptor")?,
-            statement_descriptor_suffix: params.text("statement_descriptor_suffix")?,
+            details: details::parse(&mut params)?,
             confirmation: Confirmation::parse(&mut params)?,
         };
         params.finish()?;
-        if !confirm && let Some(param) = new.confirmation.first_given() {
-            let message = format!("You may only specify {param} when confirm is true.");
-            return Err(ApiError::invalid(message).param(param));
-        }
+        types::check(
+            &new.payment_method_types,
+            &new.currency,
+            &new.capture_method,
+        )?;
         Ok(new)
     }
 
-    /// The whole object as the API shows it, nulls included.
-    fn intent(
-        &self,
-        now: i64,
-        payment_method: Option<&str>,
-    ) -> Result<PaymentIntent, serde_json::Error> {
+    /// The object as the API shows it before anything else is known, nulls included.
+    fn blank(&self, now: i64) -> Value {
         let id = ids::object_id("pi");
-        let status = if payment_method.is_some() {
-            Status::RequiresConfirmation
-        } else {
-            Status::RequiresPaymentMethod
-        };
-        let types = if self.payment_method_types.is_empty() {
-            vec!["card".to_owned()]
-        } else {
-            self.payment_method_types.clone()
-        };
-        serde_json::from_value(json!({
+        json!({
             "id": id,
             "object": "payment_intent",
             "allowed_payment_method_types": null,
@@ -150,52 +134,33 @@ impl New {
             "currency": self.currency,
             "customer": self.customer,
             "customer_account": null,
-            "description": self.description,
+            "description": null,
             "excluded_payment_method_types": null,
             "last_payment_error": null,
             "latest_charge": null,
             "livemode": false,
             "managed_payments": null,
-            "metadata": self.metadata,
+            "metadata": {},
             "next_action": null,
             "on_behalf_of": null,
-            "payment_method": payment_method,
+            "payment_method": null,
             "payment_method_configuration_details": null,
-            "payment_method_options": {
-                "card": {
-                    "installments": null,
-                    "mandate_options": null,
-                    "network": null,
-                    "request_three_d_secure": "automatic"
-                }
-            },
-            "payment_method_types": types,
+            "payment_method_options": types::options(&self.payment_method_types),
+            "payment_method_types": self.payment_method_types,
             "payment_record": null,
             "processing": null,
-            "receipt_email": self.receipt_email,
+            "receipt_email": null,
             "review": null,
-            "setup_future_usage": self.setup_future_usage,
-            "shipping": self.shipping,
+            "setup_future_usage": null,
+            "shipping": null,
             "source": null,
-            "statement_descriptor": self.statement_descriptor,
-            "statement_descriptor_suffix": self.statement_descriptor_suffix,
-            "status": status,
+            "statement_descriptor": null,
+            "statement_descriptor_suffix": null,
+            "status": Status::RequiresPaymentMethod,
             "transfer_data": null,
             "transfer_group": null
-        }))
+        })
     }
-}
-
-fn payment_method_types(params: &mut Params) -> Result<Vec<String>, ApiError> {
-    let types = params.list("payment_method_types")?;
-    for name in &types {
-        if !PAYMENT_METHOD_TYPES.contains(&name.as_str()) {
-            let shown: String = name.chars().take(40).collect();
-            let message = format!("The payment method type provided: {shown} is invalid.");
-            return Err(ApiError::invalid(message).param("payment_method_types"));
-        }
-    }
-    Ok(types)
 }
 
 /// Without a list of types an intent offers whatever suits, redirects included.

@@ -16,18 +16,27 @@
 mod attempt;
 mod authenticate;
 mod cancel;
+mod capture;
 mod confirm;
 mod create;
+mod debit;
+mod details;
+mod types;
+mod update;
 
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub(super) use self::{
+    attempt::add_to_balance,
     authenticate::{Verdict, authenticate},
-    cancel::cancel,
+    cancel::{cancel, expire},
+    capture::capture,
     confirm::confirm,
     create::create,
+    debit::settle,
+    update::update,
 };
 use super::{
     call::Call,
@@ -35,6 +44,7 @@ use super::{
     lists::{Filter, Page},
     objects,
     params::Params,
+    search::{self, Index, Kind},
 };
 
 /// The part of a payment intent that changes, or that something is decided by. Everything else the API shows
@@ -50,6 +60,7 @@ pub(super) struct PaymentIntent {
     pub(super) cancellation_reason: Option<String>,
     pub(super) capture_method: String,
     pub(super) client_secret: String,
+    pub(super) confirmation_method: String,
     pub(super) currency: String,
     pub(super) customer: Option<String>,
     pub(super) description: Option<String>,
@@ -58,8 +69,13 @@ pub(super) struct PaymentIntent {
     pub(super) metadata: Map<String, Value>,
     pub(super) next_action: Option<Value>,
     pub(super) payment_method: Option<String>,
+    payment_method_options: Value,
+    payment_method_types: Vec<String>,
     pub(super) receipt_email: Option<String>,
+    pub(super) setup_future_usage: Option<String>,
     pub(super) shipping: Option<Value>,
+    pub(super) statement_descriptor: Option<String>,
+    pub(super) statement_descriptor_suffix: Option<String>,
     pub(super) status: Status,
     #[serde(flatten)]
     rest: Map<String, Value>,
@@ -99,17 +115,27 @@ pub(super) async fn retrieve(
 /// `GET /v1/payment_intents`
 pub(super) async fn list(call: &mut Call<'_>, mut params: Params) -> Result<Value, ApiError> {
     let page = Page::parse(&mut params)?;
-    let customer = params.text("customer")?;
+    let filters = Filter::parse(&mut params, &["customer"])?;
     params.finish()?;
-    let filters: Vec<Filter> = customer
-        .map(|customer| Filter {
-            field: "customer",
-            values: vec![customer],
-        })
-        .into_iter()
-        .collect();
     page.fetch(call.tx, "payment_intent", "/v1/payment_intents", &filters)
         .await
+}
+
+const INDEX: Index = Index {
+    kind: "payment_intent",
+    resource: "payment_intents",
+    fields: &[
+        ("amount", Kind::Number),
+        ("created", Kind::Number),
+        ("currency", Kind::Token),
+        ("customer", Kind::Token),
+        ("status", Kind::Token),
+    ],
+};
+
+/// `GET /v1/payment_intents/search`
+pub(super) async fn search(call: &mut Call<'_>, params: Params) -> Result<Value, ApiError> {
+    search::search(call.tx, &INDEX, params).await
 }
 
 /// The intent named in the path.
@@ -119,6 +145,12 @@ pub(super) async fn find(call: &mut Call<'_>, id: &str) -> Result<PaymentIntent,
         ApiError::missing("payment_intent", id, "intent").status(StatusCode::NOT_FOUND)
     })?;
     Ok(serde_json::from_value(found)?)
+}
+
+/// The intent that a parameter names, or 400.
+pub(super) async fn named(call: &mut Call<'_>, id: &str) -> Result<PaymentIntent, ApiError> {
+    let intent = objects::in_param(call.tx, "payment_intent", id, "payment_intent").await?;
+    Ok(serde_json::from_value(intent)?)
 }
 
 impl PaymentIntent {

@@ -1,5 +1,14 @@
 //! The test cards: what each is called, and what becomes of a payment with it.
 
+use super::{
+    bank_accounts::Debit,
+    declines::{
+        Decline, EXPIRED, FRAUDULENT, GENERIC, INCORRECT_CVC, INSUFFICIENT_FUNDS, LOST,
+        PROCESSING_ERROR, STOLEN, VELOCITY,
+    },
+    instrument::{Card, Instrument},
+};
+
 /// What the issuing bank will say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::simulator) enum Behaviour {
@@ -10,121 +19,42 @@ pub(in crate::simulator) enum Behaviour {
         then: Option<Decline>,
         off_session_passes: bool,
     },
+    /// A bank debit: taken at once, decided on later.
+    Debits(Debit),
 }
 
-/// A refusal by the bank, in the words of the API.
-#[expect(
-    clippy::struct_field_names,
-    reason = "`decline_code` is the API's word for it"
-)]
+/// What is special about a card besides how its payments end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::simulator) struct Decline {
-    pub(in crate::simulator) code: &'static str,
-    pub(in crate::simulator) decline_code: &'static str,
-    pub(in crate::simulator) message: &'static str,
-    pub(in crate::simulator) param: Option<&'static str>,
-    pub(in crate::simulator) advice_code: Option<&'static str>,
+pub(in crate::simulator) enum Quirk {
+    None,
+    /// A customer can keep it although every payment is declined.
+    IsKeptThoughDeclined,
+    /// Its money is available at once.
+    BypassesPending,
+    /// A refund is pending for a while.
+    RefundsPend,
+    /// A refund succeeds and fails later.
+    RefundsFail,
+    /// Its owner disputes every payment.
+    Disputes(Complaint),
+}
+
+/// What the owner of a card tells their bank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::simulator) enum Complaint {
+    Fraudulent,
+    ProductNotReceived,
+    /// The bank only asks: no money moves yet.
+    Inquiry,
 }
 
 #[derive(Debug)]
 pub(in crate::simulator) struct TestMethod {
     pub(in crate::simulator) alias: &'static str,
-    pub(in crate::simulator) card: Card,
+    pub(in crate::simulator) instrument: Instrument,
     pub(in crate::simulator) behaviour: Behaviour,
+    pub(in crate::simulator) quirk: Quirk,
 }
-
-#[derive(Clone, Copy, Debug)]
-pub(in crate::simulator) struct Card {
-    pub(in crate::simulator) brand: &'static str,
-    pub(in crate::simulator) last4: &'static str,
-    pub(in crate::simulator) funding: &'static str,
-}
-
-impl Card {
-    /// The same for every payment method of the same card.
-    pub(in crate::simulator) fn fingerprint(&self) -> String {
-        format!("boring{}{}", self.brand, self.last4)
-    }
-}
-
-const DECLINED: &str = "Your card was declined.";
-
-/// The refusal most rows start from.
-const GENERIC: Decline = Decline {
-    code: "card_declined",
-    decline_code: "generic_decline",
-    message: DECLINED,
-    param: None,
-    advice_code: Some("try_again_later"),
-};
-
-const INSUFFICIENT_FUNDS: Decline = Decline {
-    decline_code: "insufficient_funds",
-    message: "Your card has insufficient funds.",
-    ..GENERIC
-};
-
-// A thief is not told that the card is known to be stolen.
-const LOST: Decline = Decline {
-    decline_code: "lost_card",
-    advice_code: Some("do_not_try_again"),
-    ..GENERIC
-};
-const STOLEN: Decline = Decline {
-    decline_code: "stolen_card",
-    ..LOST
-};
-
-const EXPIRED: Decline = Decline {
-    code: "expired_card",
-    decline_code: "expired_card",
-    message: "Your card has expired.",
-    param: Some("exp_month"),
-    advice_code: Some("confirm_card_data"),
-};
-
-const INCORRECT_CVC: Decline = Decline {
-    code: "incorrect_cvc",
-    decline_code: "incorrect_cvc",
-    message: "Your card's security code is incorrect.",
-    param: Some("cvc"),
-    advice_code: Some("confirm_card_data"),
-};
-
-const PROCESSING_ERROR: Decline = Decline {
-    code: "processing_error",
-    decline_code: "processing_error",
-    message: "There was an error while your card was processed. Try again shortly.",
-    ..GENERIC
-};
-
-const FRAUDULENT: Decline = Decline {
-    decline_code: "fraudulent",
-    advice_code: None,
-    ..GENERIC
-};
-
-const VELOCITY: Decline = Decline {
-    decline_code: "card_velocity_exceeded",
-    message: "Your card was declined: it was used too often, or for more than its limit.",
-    advice_code: None,
-    ..GENERIC
-};
-
-/// The bank wants the customer, and the customer is not there.
-pub(in crate::simulator) const AUTHENTICATION_REQUIRED: Decline = Decline {
-    code: "authentication_required",
-    decline_code: "authentication_required",
-    message: "Your card was declined: this payment needs your authentication.",
-    param: None,
-    advice_code: None,
-};
-
-/// The caller asked not to be bothered with authentication (`error_on_requires_action`).
-pub(in crate::simulator) const AUTHENTICATION_NOT_HANDLED: Decline = Decline {
-    decline_code: "authentication_not_handled",
-    ..AUTHENTICATION_REQUIRED
-};
 
 const AUTHENTICATES: Behaviour = Behaviour::Authenticates {
     then: None,
@@ -133,8 +63,8 @@ const AUTHENTICATES: Behaviour = Behaviour::Authenticates {
 
 const VISA: Card = card("visa", "4242", "credit");
 
-/// Every method the simulator knows.
-pub(super) const TEST_METHODS: &[TestMethod] = &[
+/// Every card the simulator knows.
+pub(super) const TEST_CARDS: &[TestMethod] = &[
     pays("pm_card_visa", VISA),
     pays("pm_card_visa_debit", card("visa", "5556", "debit")),
     pays("pm_card_mastercard", card("mastercard", "4444", "credit")),
@@ -151,9 +81,24 @@ pub(super) const TEST_METHODS: &[TestMethod] = &[
     pays("pm_card_diners", card("diners", "5904", "credit")),
     pays("pm_card_jcb", card("jcb", "0505", "credit")),
     pays("pm_card_unionpay", card("unionpay", "0005", "credit")),
-    pays("pm_card_bypassPending", card("visa", "0077", "credit")),
-    pays("pm_card_pendingRefund", card("visa", "7726", "credit")),
-    pays("pm_card_refundFail", card("visa", "5126", "credit")),
+    odd("pm_card_bypassPending", "0077", Quirk::BypassesPending),
+    odd("pm_card_pendingRefund", "7726", Quirk::RefundsPend),
+    odd("pm_card_refundFail", "5126", Quirk::RefundsFail),
+    odd(
+        "pm_card_createDispute",
+        "0259",
+        Quirk::Disputes(Complaint::Fraudulent),
+    ),
+    odd(
+        "pm_card_createDisputeProductNotReceived",
+        "2685",
+        Quirk::Disputes(Complaint::ProductNotReceived),
+    ),
+    odd(
+        "pm_card_createDisputeInquiry",
+        "1976",
+        Quirk::Disputes(Complaint::Inquiry),
+    ),
     declines("pm_card_chargeDeclined", "0002", GENERIC),
     declines("pm_card_visa_chargeDeclined", "0002", GENERIC),
     declines(
@@ -188,7 +133,10 @@ pub(super) const TEST_METHODS: &[TestMethod] = &[
         "6975",
         VELOCITY,
     ),
-    declines("pm_card_chargeCustomerFail", "0341", GENERIC),
+    TestMethod {
+        quirk: Quirk::IsKeptThoughDeclined,
+        ..declines("pm_card_chargeCustomerFail", "0341", GENERIC)
+    },
     authenticates("pm_card_authenticationRequired", "3184", AUTHENTICATES),
     authenticates(
         "pm_card_authenticationRequiredOnSetup",
@@ -233,16 +181,26 @@ const fn card(brand: &'static str, last4: &'static str, funding: &'static str) -
 const fn pays(alias: &'static str, card: Card) -> TestMethod {
     TestMethod {
         alias,
-        card,
+        instrument: Instrument::Card(card),
         behaviour: Behaviour::Pays,
+        quirk: Quirk::None,
+    }
+}
+
+/// Pays, and is odd afterwards.
+const fn odd(alias: &'static str, last4: &'static str, quirk: Quirk) -> TestMethod {
+    TestMethod {
+        quirk,
+        ..pays(alias, card("visa", last4, "credit"))
     }
 }
 
 const fn declines(alias: &'static str, last4: &'static str, decline: Decline) -> TestMethod {
     TestMethod {
         alias,
-        card: card("visa", last4, "credit"),
+        instrument: Instrument::Card(card("visa", last4, "credit")),
         behaviour: Behaviour::Declines(decline),
+        quirk: Quirk::None,
     }
 }
 
@@ -253,7 +211,8 @@ const fn authenticates(
 ) -> TestMethod {
     TestMethod {
         alias,
-        card: card("visa", last4, "credit"),
+        instrument: Instrument::Card(card("visa", last4, "credit")),
         behaviour,
+        quirk: Quirk::None,
     }
 }

@@ -15,8 +15,8 @@ pub(super) use self::{
     secrets::{active_secrets, roll},
 };
 use super::{
-    api, call::Call, error::ApiError, event_types, form::shortened, ids, lists::Page, objects,
-    params::Params,
+    api, call::Call, changes::merge_metadata, error::ApiError, event_types, form::shortened, ids,
+    lists::Page, objects, params::Params,
 };
 
 const KIND: &str = "webhook_endpoint";
@@ -60,7 +60,7 @@ pub(super) async fn create(call: &mut Call<'_>, mut params: Params) -> Result<Va
     endpoint.enabled_events = enabled_events;
     endpoint.api_version = api_version(&mut params)?;
     endpoint.description = params.text("description")?;
-    endpoint.metadata = params.metadata()?.unwrap_or_default();
+    endpoint.metadata = params.metadata()?;
     // Whether it also hears of connected accounts. There are none here.
     params.boolean("connect")?;
     params.finish()?;
@@ -118,7 +118,7 @@ pub(super) async fn update(
     if params.is_given("description") {
         endpoint.description = params.text("description")?;
     }
-    params.update_metadata(&mut endpoint.metadata)?;
+    merge_metadata(&mut endpoint.metadata, params.metadata_change()?)?;
     params.finish()?;
     objects::update(call.tx, id, &endpoint).await?;
     Ok(serde_json::to_value(endpoint)?)
@@ -140,7 +140,7 @@ pub(super) async fn delete(
 ) -> Result<Value, ApiError> {
     params.finish()?;
     let endpoint = in_path(call, id).await?;
-    objects::delete(call.tx, &endpoint.id).await?;
+    objects::forget(call.tx, &endpoint.id).await?;
     Ok(json!({ "id": endpoint.id, "object": KIND, "deleted": true }))
 }
 

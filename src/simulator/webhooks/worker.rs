@@ -39,6 +39,7 @@ struct UnderWay {
 /// Delivers until the simulator stops. Whoever writes an event or moves the clock wakes it.
 pub(in crate::simulator) async fn work(shared: Arc<Shared>) {
     let mut under_way = UnderWay::default();
+    let mut woken = shared.wake.subscribe();
     while !shared.stopping.is_cancelled() {
         let nap = match start_what_is_due(&shared, &mut under_way).await {
             Ok(nap) => nap,
@@ -49,7 +50,7 @@ pub(in crate::simulator) async fn work(shared: Arc<Shared>) {
         };
         tokio::select! {
             () = shared.stopping.cancelled() => {}
-            () = shared.wake.notified() => {}
+            _ = woken.changed() => {}
             () = tokio::time::sleep(nap) => {}
             Some(ended) = under_way.tasks.join_next_with_id() => {
                 let task = ended.map_or_else(|panicked| panicked.id(), |(task, ())| task);

@@ -220,6 +220,8 @@ fn what_it_cannot_do_is_one_clear_line_and_exit_2() {
         let said = refusal(&command(folder.path(), flags).output().unwrap());
         assert!(said.contains(about), "{said} does not name {about}");
     }
+    // It could not start: whoever waits must not read the port of the one before.
+    std::fs::write(folder.path().join("port"), "1").unwrap();
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let mut busy = Command::new(env!("CARGO_BIN_EXE_boring-checkout"));

@@ -79,6 +79,7 @@ async fn events_tell_of_a_payment_in_order_and_name_their_request() {
     let world = World::open().await;
 
     let paid = world.buys_with_key(PURCHASE, "wish-1").await;
+    world.settles().await;
 
     let all = world.get("/v1/events").await.body;
     let types: Vec<&str> = all["data"]

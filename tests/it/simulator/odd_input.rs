@@ -41,6 +41,64 @@ async fn odd_forms_are_accepted_or_refused_but_break_nothing() {
 }
 
 #[tokio::test]
+async fn odd_forms_break_no_other_object_either() {
+    let world = World::open().await;
+    let customer = world.customer().await;
+    let card = world.attaches("pm_card_visa", &customer).await;
+    let (customer, card) = (
+        format!("/v1/customers/{customer}"),
+        format!("/v1/payment_methods/{}", card.id()),
+    );
+    let attach = format!("{card}/attach");
+    let forms = [
+        "",
+        "amount=%00&charge=%00&reason=%00",
+        "charge[]=x&payment_intent[a]=b",
+        "payment_intent=pi_x&amount=99999999999999999999",
+        "customer[]=x",
+        "type[]=card&card=x",
+        "type=card&card[token][]=tok_visa",
+        "type=card&card[token]=tok_",
+        "type=card&card[number]=%ff",
+        "billing_details=x",
+        "billing_details[address]=x",
+        "billing_details[address][city][x]=y",
+        "evidence=x",
+        "evidence[uncategorized_text][]=x",
+        "email=%00@x.y&name=%00",
+        "invoice_settings=x",
+        "invoice_settings[default_payment_method][]=x",
+        "shipping[address]=&shipping[name]=x",
+        "preferred_locales[x]=y",
+        "metadata[a][b]=c",
+        "expand[]=refunds.data.data.data",
+    ];
+    let paths = [
+        "/v1/refunds",
+        "/v1/refunds/re_%00",
+        "/v1/refunds/x/cancel",
+        "/v1/customers",
+        &customer,
+        "/v1/payment_methods",
+        &card,
+        &attach,
+        "/v1/payment_methods/%ff/detach",
+        "/v1/disputes/du_x",
+        "/v1/disputes/du_x/close",
+    ];
+    for path in paths {
+        for form in forms {
+            let answer = world.post(path, form).await;
+            assert_is_tidy(&answer, &format!("{path} {form}"));
+        }
+    }
+    for path in ["/v1/customers/%00", "/v1/payment_methods/%00", &attach] {
+        let answer = world.call(Method::DELETE, path, "", &[]).await;
+        assert_is_tidy(&answer, path);
+    }
+}
+
+#[tokio::test]
 async fn odd_urls_are_refused_but_break_nothing() {
     let world = World::open().await;
     let long = format!("/v1/payment_intents/{}", "x".repeat(5_000));
@@ -54,6 +112,13 @@ async fn odd_urls_are_refused_but_break_nothing() {
         "/v1/payment_intents?created[gte]=9223372036854775807&created[lt]=-9223372036854775808",
         "/v1/payment_intents?created[x]=1",
         "/v1/payment_intents?customer=%00",
+        "/v1/refunds?charge=%00&payment_intent[]=x",
+        "/v1/customers?email[]=x",
+        "/v1/customers/%00/payment_methods",
+        "/v1/payment_methods/%00",
+        "/v1/disputes?created[gte]=x",
+        "/v1/balance?x=1",
+        "/v1/charges/%00/refunds",
         "/v1/events?type=*",
         "/v1/events?type=%5B*&types[]=a",
         "/v1//",

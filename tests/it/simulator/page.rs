@@ -232,6 +232,11 @@ async fn what_cannot_be_armed_says_why_and_keeps_what_was_typed() {
     assert_eq!(world.levers().faults(), []);
     assert_eq!(world.levers().chaos(), None);
     assert_eq!(world.levers().clock().offset_seconds, 0);
+    let looked_up = browser.opens("/faults").await;
+    assert_eq!(
+        (looked_up.status.as_u16(), looked_up.location.as_deref()),
+        (303, Some("/"))
+    );
 }
 
 #[tokio::test]

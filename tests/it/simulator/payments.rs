@@ -40,6 +40,7 @@ async fn a_purchase_is_paid_and_can_be_looked_at_from_every_side() {
     assert_eq!(charge.body["payment_intent"], paid.body["id"]);
     assert_eq!(charge.body["metadata"], json!({ "order": "7" }));
     assert_eq!(charge.body["description"], "two teas");
+    world.settles().await;
     let narrowed = world.get("/_control/ledger?metadata[order]=7").await.body;
     assert_eq!(narrowed["payment_intents"]["amount_succeeded"], 4200);
     assert_eq!(narrowed["events"], 4);

@@ -64,7 +64,7 @@ async fn an_endpoint_gets_the_events_it_asked_for_in_its_own_version() {
         .await
         .body;
     let version = event["data"][0]["api_version"].as_str().unwrap();
-    assert!(version.ends_with(".dahlia"));
+    assert!(version.ends_with(".endive"));
 }
 
 #[tokio::test]

@@ -19,6 +19,7 @@ async fn every_event_arrives_signed() {
     world.advances(1_000_000).await;
 
     let paid = world.buys_with_key(PURCHASE, "wish").await;
+    world.settles().await;
     everything_is_delivered(&world).await;
 
     let letters = receiver.letters();
@@ -44,6 +45,7 @@ async fn a_replayed_request_sends_no_second_webhook() {
 
     world.buys_with_key(PURCHASE, "k").await;
     world.buys_with_key(PURCHASE, "k").await;
+    world.settles().await;
     everything_is_delivered(&world).await;
 
     assert_eq!(world.ledger().await["events"], 4);
@@ -85,6 +87,7 @@ async fn a_receiver_that_was_down_gets_everything_later() {
     drop(receiver);
     let world = World::with_webhook(url, SECRET).await;
     world.buys(PURCHASE).await;
+    world.settles().await;
     failed(&world, 4).await;
     assert!(
         attempts(&world)
@@ -106,6 +109,7 @@ async fn deliveries_survive_a_restart() {
     receiver.answers(&[500; 4]);
     let world = World::on_disk(vec![receiver.target()]).await;
     world.buys(PURCHASE).await;
+    world.settles().await;
     failed(&world, 4).await;
 
     let world = world.restart().await;

@@ -124,6 +124,21 @@ impl World {
         self.post_with_key("/v1/payment_intents", form, key).await
     }
 
+    /// A customer, by id.
+    pub(super) async fn customer(&self) -> String {
+        self.post("/v1/customers", "").await.id().to_owned()
+    }
+
+    /// What an attempt to keep a payment method is answered with.
+    pub(super) async fn attaches(&self, method: &str, customer: &str) -> Answer {
+        let path = format!("/v1/payment_methods/{method}/attach");
+        self.post(&path, &format!("customer={customer}")).await
+    }
+
+    pub(super) async fn refunds(&self, form: &str) -> Answer {
+        self.post("/v1/refunds", form).await
+    }
+
     pub(super) async fn delete(&self, path: &str) -> Answer {
         self.call(Method::DELETE, path, "", &[]).await
     }
@@ -183,6 +198,38 @@ impl World {
     pub(super) async fn advances(&self, seconds: i64) {
         let body = serde_json::json!({ "advance_seconds": seconds });
         self.control("clock", body).await;
+    }
+
+    /// What would happen by itself later happens now.
+    pub(super) async fn settles(&self) {
+        self.control("settle", serde_json::json!({})).await;
+    }
+
+    pub(super) fn database_url(&self) -> String {
+        self.config.database_url.clone()
+    }
+
+    /// The same, but only to one object.
+    pub(super) async fn settles_object(&self, id: &str) {
+        let body = serde_json::json!({ "object": id });
+        self.control("settle", body).await;
+    }
+
+    /// All events, oldest first.
+    pub(super) async fn events(&self) -> Vec<Value> {
+        let list = self.get("/v1/events?limit=100").await.body;
+        let mut events = list["data"].as_array().unwrap().clone();
+        events.reverse();
+        events
+    }
+
+    /// The types of the events since there were `before`, oldest first.
+    pub(super) async fn told_since(&self, before: usize) -> Vec<String> {
+        let events = self.events().await;
+        let types = events[before..].iter().map(|event| &event["type"]);
+        types
+            .map(|kind| kind.as_str().unwrap().to_owned())
+            .collect()
     }
 
     pub(super) async fn ledger(&self) -> Value {

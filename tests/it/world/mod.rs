@@ -23,6 +23,7 @@ use boring_checkout::{
     db::Db,
 };
 use clap::Parser as _;
+use serde_json::json;
 
 pub use self::{
     books::Books,
@@ -95,6 +96,8 @@ impl Shop {
 
     /// Waits until nothing is undecided and the shop has heard of every event.
     pub async fn settles(&self) {
+        // What the provider would do by itself later, it does now.
+        self.provider.control("settle", json!({})).await;
         eventually("the shop settles", || async {
             let pending: i64 = self
                 .count("select count(*) from checkouts where status = 'pending'")
