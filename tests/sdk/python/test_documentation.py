@@ -16,8 +16,11 @@ def test_python_prints_what_it_promises(simulator, code):
     assert prints(sys.executable, "-c", documentation.at(simulator, code)) == documentation.promised(code)
 
 
-def test_the_shell_prints_what_it_promises(simulator):
-    session = "".join(documentation.blocks("sh"))
+BUYING, *LEVERS = documentation.blocks("sh")
+
+
+@pytest.mark.parametrize("session", [BUYING, "".join(LEVERS)], ids=["buying", "levers"])
+def test_the_shell_prints_what_it_promises(simulator, session):
     assert prints("bash", "-euc", documentation.at(simulator, session)) == documentation.promised(session)
 
 

@@ -40,7 +40,7 @@ async function paymentIntents(stripe, { take, simulator }) {
   await simulator.customer(asked.next_action.redirect_to_url.url, "refuse");
   await take("Stripe.PaymentIntent", "authentication failed", paymentIntents.retrieve(asked.id));
 
-  await debits(create, simulator);
+  await debits(create, stripe, take);
   const changes = { description: "Another lamp", metadata: { cart: "8" } };
   await take("Stripe.PaymentIntent", "changed", paymentIntents.update(unpaid.id, changes));
   await take("Stripe.PaymentIntent", "succeeded", paymentIntents.confirm(unpaid.id, { payment_method: "pm_card_visa" }));
@@ -54,7 +54,7 @@ async function paymentIntents(stripe, { take, simulator }) {
 }
 
 /** Bank accounts: the bank takes its time. */
-async function debits(create, simulator) {
+async function debits(create, stripe, take) {
   const mandate_data = { customer_acceptance: { type: "offline" } };
   for (const [payment_method, type, currency] of [
     ["pm_usBankAccount_success", "us_bank_account", "usd"],
@@ -64,9 +64,10 @@ async function debits(create, simulator) {
     ["pm_sepaDebit_failed_de", "sepa_debit", "eur"],
   ]) {
     const debit = { payment_method_types: [type], currency, mandate_data };
-    await create(`processing: ${payment_method}`, lamp(payment_method, debit));
+    const { latest_charge } = await create(`processing: ${payment_method}`, lamp(payment_method, debit));
+    const { payment_method_details: details } = await stripe.charges.retrieve(latest_charge);
+    await take("Stripe.Mandate", type, stripe.mandates.retrieve(details[type].mandate));
   }
-  await simulator.control("POST", "settle", {});
 }
 
 async function refusals(stripe, { take, takeError }) {
@@ -111,6 +112,7 @@ async function customers(stripe, { take }) {
   await stripe.paymentIntents.create(lamp("pm_card_visa", { customer: id }));
   await take("Stripe.ApiList<Stripe.PaymentMethod>", "a page", customers.listPaymentMethods(id));
   await take("Stripe.ApiList<Stripe.Customer>", "a page", customers.list());
+  await take("Stripe.ApiSearchResult<Stripe.Customer>", "found", customers.search({ query: "email:'ann@shop.example'" }));
   await take("Stripe.Customer | Stripe.DeletedCustomer", "known", customers.retrieve(id));
   await take("Stripe.DeletedCustomer", "deleted", customers.del(id));
   await take("Stripe.Customer | Stripe.DeletedCustomer", "deleted", customers.retrieve(id));
@@ -199,7 +201,10 @@ async function charges(stripe, { take }) {
 }
 
 /** One of each type. Being the last, it finds all that happened before. */
-async function events(stripe, { take }) {
+async function events(stripe, { take, simulator }) {
+  await simulator.control("POST", "settle", {});
+  const listening = { url: "http://127.0.0.1:9/", enabled_events: ["*"] };
+  const endpoint = (await stripe.webhookEndpoints.create(listening)).id;
   const types = new Set();
   for await (const { id, type } of stripe.events.list({ limit: 100 })) {
     if (types.has(type)) continue;
@@ -207,6 +212,9 @@ async function events(stripe, { take }) {
     await take(`Extract<Stripe.Event, { type: "${type}" }>`, type, stripe.events.retrieve(id));
   }
   await take("Stripe.ApiList<Stripe.Event>", "a page", stripe.events.list({ limit: 20 }));
+  const { data: [newest] } = await stripe.events.list({ limit: 1 });
+  const again = stripe.rawRequest("POST", `/v1/events/${newest.id}/retry`, { webhook_endpoint: endpoint });
+  await take(`Extract<Stripe.Event, { type: "${newest.type}" }>`, "sent again", again);
 }
 
 class Collector {
