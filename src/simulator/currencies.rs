@@ -157,11 +157,28 @@ mod tests {
     }
 
     #[test]
+    fn each_minimum_is_charged_and_one_unit_less_is_not() {
+        let minimums = "usd 50 eur 50 aud 50 cad 50 chf 50 sgd 50 nzd 50 brl 50 inr 50 gbp 30 jpy 50 krw 50 dkk 250
+                        nok 300 sek 300 pln 200 aed 200 ron 200 myr 200 hkd 400 mxn 1000 thb 1000 czk 1500 huf 17500";
+        let words: Vec<&str> = minimums.split_whitespace().collect();
+        for pair in words.chunks(2) {
+            let (currency, minimum) = (pair[0], pair[1].parse::<i64>().unwrap());
+            assert!(check_amount(minimum, currency).is_ok(), "{currency}");
+            assert!(check_amount(minimum - 1, currency).is_err(), "{currency}");
+        }
+    }
+
+    #[test]
     fn some_currencies_have_no_smallest_coin() {
-        assert!(check_amount(1230, "kwd").is_ok());
-        assert!(check_amount(1235, "kwd").is_err());
-        assert!(check_amount(500, "isk").is_ok());
-        assert!(check_amount(550, "isk").is_err());
+        for thousandths in ["bhd", "jod", "kwd", "omr", "tnd"] {
+            assert!(check_amount(1230, thousandths).is_ok());
+            assert!(check_amount(1235, thousandths).is_err());
+        }
+        for whole in ["isk", "ugx"] {
+            assert!(check_amount(500, whole).is_ok());
+            assert!(check_amount(550, whole).is_err());
+        }
+        assert!(check_amount(1, "vnd").is_ok());
     }
 
     #[test]

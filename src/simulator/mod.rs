@@ -55,6 +55,7 @@ mod objects;
 mod operations;
 mod page;
 mod params;
+mod path_id;
 mod payment_intents;
 mod payment_methods;
 mod place;
@@ -86,6 +87,7 @@ pub use self::{
     ledger::{Ledger, LedgerOfIntents, LedgerOfRefunds},
     refused::Refused,
     store::StoreError,
+    webhook_endpoints::RolledSecret,
     webhooks::LoggedDelivery,
 };
 

@@ -151,12 +151,14 @@ impl Operation {
 
     /// Whether requests of this operation may have this path; with `is_open`, one that begins like this.
     pub(super) fn may_have_path(&self, path: &str, is_open: bool) -> bool {
-        let Some(path) = path.strip_prefix("/v1/") else {
-            return is_open && "/v1/".starts_with(path);
-        };
         if !is_open {
-            return fits(self.path, path).is_some();
+            // Not what the pattern fits, but what is found: another operation's may fit as well, and come first.
+            return Self::find(&self.method, path)
+                .is_some_and(|(found, _)| found.name == self.name);
         }
+        let Some(path) = path.strip_prefix("/v1/") else {
+            return "/v1/".starts_with(path);
+        };
         let mut pattern = self.path.split('/');
         let (whole, last) = path.rsplit_once('/').unwrap_or(("", path));
         let is_whole = |segment: &str, expected: &str| expected == "{id}" || expected == segment;
@@ -284,6 +286,7 @@ mod tests {
         assert_eq!(may_be("/v1/payment_intents/pi_1/conf", false), [""; 0]);
         assert_eq!(may_be("/v1/payment_intents/pi_1/confirm/", true), [""; 0]);
         assert_eq!(may_be("", true).len(), Operation::all().count());
+        assert!(!may_be("/v1/customers/search", false).contains(&"customers.retrieve"));
         assert_eq!(may_be("/v2/", true), [""; 0]);
     }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use askama::Template;
 use axum::{
     Form, Router,
-    extract::{Path, State},
+    extract::State,
     http::StatusCode,
     middleware::{from_fn, from_fn_with_state},
     response::{IntoResponse, Redirect, Response},
@@ -22,6 +22,7 @@ use super::{
     currencies,
     error::ApiError,
     page::{self, Message, page},
+    path_id::PathId,
     payment_intents::{self, PaymentIntent, Status, Verdict},
 };
 
@@ -44,7 +45,7 @@ struct Challenge {
 /// `GET /3ds/{intent}`
 async fn show_challenge(
     State(shared): State<Arc<Shared>>,
-    Path(id): Path<String>,
+    PathId(id): PathId,
 ) -> Result<Response, ApiError> {
     let mut tx = shared.store.read().await?;
     let mut call = Call::automatic(&mut tx, &shared);
@@ -80,7 +81,7 @@ enum Button {
 /// `POST /3ds/{intent}`
 async fn conclude(
     State(shared): State<Arc<Shared>>,
-    Path(id): Path<String>,
+    PathId(id): PathId,
     Form(Pressed { verdict }): Form<Pressed>,
 ) -> Result<Response, ApiError> {
     let verdict = match verdict {

@@ -7,7 +7,7 @@ use std::{sync::Arc, time::Duration};
 use axum::{
     Router,
     body::{Body, Bytes},
-    extract::{Path, RawQuery, Request, State},
+    extract::{RawQuery, Request, State},
     http::{HeaderValue, Method, Response, StatusCode, Uri},
     middleware::{self, Next},
     response::IntoResponse,
@@ -24,7 +24,7 @@ use crate::simulator::{
     faults::{Chaos, Fault},
     ids,
     params::Params,
-    webhook_endpoints,
+    path_id::PathId,
 };
 
 pub(in crate::simulator) fn router(shared: &Arc<Shared>) -> Router<Arc<Shared>> {
@@ -123,7 +123,7 @@ fn one_copy() -> u32 {
 
 async fn deliver_event(
     State(control): State<Control>,
-    Path(event): Path<String>,
+    PathId(event): PathId,
     body: Bytes,
 ) -> Result<Shown, ApiError> {
     let DeliverEvent { copies } = parse(if body.is_empty() { b"{}" } else { &body })?;
@@ -142,18 +142,15 @@ fn a_day() -> i64 {
     24 * 60 * 60
 }
 
-/// Gives an endpoint a new secret, as one does at Stripe's Dashboard.
 async fn roll_secret(
-    State(shared): State<Arc<Shared>>,
-    Path(endpoint): Path<String>,
+    State(control): State<Control>,
+    PathId(endpoint): PathId,
     body: Bytes,
 ) -> Result<Shown, ApiError> {
     let RollSecret { overlap_seconds } = parse(if body.is_empty() { b"{}" } else { &body })?;
-    let mut tx = shared.store.begin().await?;
-    let now = shared.clock.now();
-    let rolled = webhook_endpoints::roll(&mut tx, &endpoint, overlap_seconds, now).await?;
-    tx.commit().await?;
-    Ok(Shown(rolled))
+    // What is negative is refused together with what is too much.
+    let overlap = Duration::from_secs(u64::try_from(overlap_seconds).unwrap_or(u64::MAX));
+    Shown::new(control.roll_secret(&endpoint, overlap).await?)
 }
 
 async fn show_clock(State(control): State<Control>) -> Result<Shown, ApiError> {

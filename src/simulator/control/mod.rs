@@ -18,7 +18,8 @@ use super::{
     journal::LoggedRequest,
     ledger::{self, Ledger},
     refused::Refused,
-    schedule, webhook_endpoints,
+    schedule,
+    webhook_endpoints::{self, RolledSecret},
     webhooks::{self, LoggedDelivery},
 };
 
@@ -40,6 +41,9 @@ pub enum ControlError {
     /// There is no event with this id.
     #[error("there is no event {0}")]
     NoSuchEvent(String),
+    /// There is no webhook endpoint with this id.
+    #[error("there is no webhook endpoint {0}")]
+    NoSuchEndpoint(String),
     /// The simulator's database failed, or it was closed.
     #[error("the simulator failed: {0}")]
     Failed(#[source] Box<dyn std::error::Error + Send + Sync>),
@@ -152,6 +156,21 @@ impl Control {
         Ok(told.collect())
     }
 
+    /// Gives a webhook endpoint a new secret, as one does at Stripe's Dashboard. The old one signs beside it for
+    /// `overlap` more, a day at most; without any it ends at once.
+    pub async fn roll_secret(
+        &self,
+        endpoint: &str,
+        overlap: Duration,
+    ) -> Result<RolledSecret, ControlError> {
+        let seconds = i64::try_from(overlap.as_secs()).unwrap_or(i64::MAX);
+        let mut tx = self.shared.store.begin().await?;
+        let now = self.shared.clock.now();
+        let rolled = webhook_endpoints::roll(&mut tx, endpoint, seconds, now).await?;
+        tx.commit().await?;
+        Ok(rolled)
+    }
+
     /// What time it is here.
     pub fn clock(&self) -> ClockReading {
         ClockReading {
@@ -223,6 +242,7 @@ impl From<ControlError> for ApiError {
             ControlError::NoSuchEvent(event) => {
                 Self::missing("event", &event, "id").status(StatusCode::NOT_FOUND)
             }
+            ControlError::NoSuchEndpoint(endpoint) => webhook_endpoints::not_found(&endpoint),
             ControlError::Failed(cause) => Self::internal(cause),
         }
     }

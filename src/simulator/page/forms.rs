@@ -235,6 +235,7 @@ async fn back<T>(
         Ok(_) => return Ok(Redirect::to("/").into_response()),
         Err(ControlError::Refused(refused)) => refused.to_string(),
         Err(ControlError::NoSuchEvent(event)) => format!("There is no event {event}."),
+        Err(ControlError::NoSuchEndpoint(id)) => format!("There is no webhook endpoint {id}."),
         Err(failed @ ControlError::Failed(_)) => return Err(failed.into()),
     };
     let typed = Typed {

@@ -10,6 +10,7 @@ use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+pub use self::secrets::RolledSecret;
 pub(super) use self::{
     configured::{configure, restore},
     secrets::{active_secrets, roll},
@@ -158,7 +159,7 @@ async fn in_path(call: &mut Call<'_>, id: &str) -> Result<WebhookEndpoint, ApiEr
 }
 
 /// The answer to a path with an id that no endpoint has.
-fn not_found(id: &str) -> ApiError {
+pub(super) fn not_found(id: &str) -> ApiError {
     ApiError::missing(KIND, id, KIND).status(StatusCode::NOT_FOUND)
 }
 

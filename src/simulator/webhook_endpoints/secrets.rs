@@ -7,17 +7,30 @@
 //! Meanwhile a receiver that knows either secret finds a signature it can check, so nobody has to change both sides
 //! at the same moment: <https://docs.stripe.com/webhooks#roll-endpoint-signing-secrets-periodically>.
 
-use serde_json::{Value, json};
+use std::fmt;
+
+use serde::Serialize;
 use sqlx::SqliteConnection;
 
-use super::{find, not_found};
-use crate::simulator::{clock, error::ApiError, ids};
+use super::find;
+use crate::simulator::{ControlError, Refused, clock, ids};
 
 /// The longest that an old secret stays valid.
 const MAX_OVERLAP_SECONDS: i64 = 24 * 60 * 60;
 
 /// Each makes every delivery's header longer. Who rolls more often within a day ends the old ones at once.
 const MAX_ACTIVE: usize = 8;
+
+/// What a roll came to.
+#[derive(Clone, PartialEq, Eq, Serialize)]
+pub struct RolledSecret {
+    /// The endpoint's id.
+    pub id: String,
+    /// The new secret. Nothing tells it again.
+    pub secret: String,
+    /// Until when the old one signs beside it: RFC 3339, by the simulator's clock.
+    pub old_secret_expires_at: String,
+}
 
 /// `whsec_` and 32 letters and digits, used as it stands.
 pub(super) fn fresh() -> String {
@@ -60,20 +73,20 @@ pub(in crate::simulator) async fn roll(
     endpoint_id: &str,
     overlap_seconds: i64,
     now: i64,
-) -> Result<Value, ApiError> {
+) -> Result<RolledSecret, ControlError> {
     if !(0..=MAX_OVERLAP_SECONDS).contains(&overlap_seconds) {
-        let message = format!("overlap_seconds is between 0 and {MAX_OVERLAP_SECONDS}.");
-        return Err(ApiError::invalid(message).param("overlap_seconds"));
+        let sentence = format!("overlap_seconds is between 0 and {MAX_OVERLAP_SECONDS}.");
+        return Err(Refused::new(sentence).param("overlap_seconds").into());
     }
     if find(tx, endpoint_id).await?.is_none() {
-        return Err(not_found(endpoint_id));
+        return Err(ControlError::NoSuchEndpoint(endpoint_id.to_owned()));
     }
     let is_crowded = active_secrets(tx, endpoint_id, now).await?.len() >= MAX_ACTIVE;
     if is_crowded && overlap_seconds > 0 {
-        let message = format!(
+        let sentence = format!(
             "{MAX_ACTIVE} secrets of this endpoint are valid already. With overlap_seconds 0 the old ones end at once."
         );
-        return Err(ApiError::invalid(message).param("overlap_seconds"));
+        return Err(Refused::new(sentence).param("overlap_seconds").into());
     }
     let expires_at = now + overlap_seconds;
     sqlx::query(
@@ -90,11 +103,11 @@ pub(in crate::simulator) async fn roll(
         .await?;
     let secret = fresh();
     insert(tx, endpoint_id, &secret).await?;
-    Ok(json!({
-        "id": endpoint_id,
-        "secret": secret,
-        "old_secret_expires_at": clock::rfc3339(expires_at * 1000)
-    }))
+    Ok(RolledSecret {
+        id: endpoint_id.to_owned(),
+        secret,
+        old_secret_expires_at: clock::rfc3339(expires_at * 1000),
+    })
 }
 
 async fn insert(tx: &mut SqliteConnection, endpoint_id: &str, secret: &str) -> sqlx::Result<()> {
@@ -104,4 +117,13 @@ async fn insert(tx: &mut SqliteConnection, endpoint_id: &str, secret: &str) -> s
         .execute(tx)
         .await?;
     Ok(())
+}
+
+impl fmt::Debug for RolledSecret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RolledSecret")
+            .field("id", &self.id)
+            .field("old_secret_expires_at", &self.old_secret_expires_at)
+            .finish_non_exhaustive()
+    }
 }

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use futures_util::future::join_all;
 
 use super::{
-    deliveries::{Delivery, conclude},
+    deliveries::{Delivery, Outcome, conclude},
     journal::{Line, Reception, write_down},
     post::{self, Letter},
 };
@@ -26,7 +26,11 @@ pub(super) async fn attempt(shared: Arc<Shared>, delivery: Delivery, fault: Opti
         let Some(letter) = written else {
             return Ok(());
         };
-        let receptions = send(&shared, &letter, fault).await;
+        let receptions = if delivery.is_wanted {
+            send(&shared, &letter, fault).await
+        } else {
+            vec![Err("the endpoint is disabled".to_owned())]
+        };
         for reception in &receptions {
             tracing::info!(
                 event = delivery.event_id,
@@ -38,16 +42,12 @@ pub(super) async fn attempt(shared: Arc<Shared>, delivery: Delivery, fault: Opti
             );
         }
         let mut tx = shared.store.begin().await?;
-        let now_ms = shared.clock.now_ms();
-        conclude(
-            &mut tx,
-            &delivery,
-            &letter.url,
-            &receptions,
-            fault_name,
-            now_ms,
-        )
-        .await?;
+        let outcome = Outcome {
+            url: &letter.url,
+            receptions: &receptions,
+            fault: fault_name,
+        };
+        conclude(&mut tx, &delivery, &outcome, shared.clock.now_ms()).await?;
         tx.commit().await?;
         Ok::<(), ApiError>(())
     };

@@ -4,7 +4,7 @@
 //!          ┌── any other answer, or none: later, by the schedule ──┐
 //! pending ─┤                                                       └─► pending
 //!          ├── 2xx ──► delivered
-//!          └── the last retry failed, or the endpoint is disabled ──► given_up
+//!          └── the last retry failed, or comes due at a disabled endpoint ──► given_up
 //! ```
 //!
 //! A deleted endpoint takes its deliveries with it.
@@ -28,6 +28,8 @@ pub(super) struct Delivery {
     /// Where it goes; changed in the meantime, it goes elsewhere.
     pub(super) url: String,
     pub(super) manual: bool,
+    /// The endpoint is enabled.
+    pub(super) is_wanted: bool,
     /// Attempts that failed so far.
     pub(super) attempts: i64,
     /// What has made the coming attempt wait. No other fault strikes it then.
@@ -98,7 +100,8 @@ pub(super) async fn due(
 ) -> sqlx::Result<Vec<Delivery>> {
     sqlx::query_as(
         "select d.id, d.event_id, event.body ->> '$.type' as event_type, d.endpoint_id,
-                endpoint.body ->> '$.url' as url, d.manual, d.attempts, d.fault
+                endpoint.body ->> '$.url' as url, endpoint.body ->> '$.status' = 'enabled' as is_wanted,
+                d.manual, d.attempts, d.fault
          from objects endpoint
          cross join deliveries d on d.id in (
            select id from deliveries
@@ -107,7 +110,7 @@ pub(super) async fn due(
            order by next_attempt_at, id
            limit $3)
          join objects event on event.id = d.event_id
-         where endpoint.kind = 'webhook_endpoint' and endpoint.body ->> '$.status' = 'enabled'
+         where endpoint.kind = 'webhook_endpoint'
          order by row_number() over (partition by d.endpoint_id order by d.next_attempt_at, d.id), d.id",
     )
     .bind(now_ms)
@@ -130,29 +133,6 @@ pub(super) async fn next_due_at(
     .await
 }
 
-/// What is due at a disabled endpoint: no retry comes after it, even if the endpoint is enabled again.
-pub(super) async fn due_in_vain(tx: &mut SqliteConnection, now_ms: i64) -> sqlx::Result<Vec<i64>> {
-    sqlx::query_scalar(
-        "select d.id from objects endpoint join deliveries d on d.endpoint_id = endpoint.id
-         where endpoint.kind = 'webhook_endpoint' and endpoint.body ->> '$.status' = 'disabled'
-           and d.state = 'pending' and d.next_attempt_at <= $1",
-    )
-    .bind(now_ms)
-    .fetch_all(tx)
-    .await
-}
-
-pub(super) async fn give_up(tx: &mut SqliteConnection, ids: &[i64]) -> sqlx::Result<()> {
-    sqlx::query(
-        "update deliveries set state = 'given_up'
-         where state = 'pending' and id in (select value from json_each($1))",
-    )
-    .bind(json!(ids).to_string())
-    .execute(tx)
-    .await?;
-    Ok(())
-}
-
 /// Makes a delivery wait until `until_ms`, on account of a fault.
 pub(super) async fn postpone(
     tx: &mut SqliteConnection,
@@ -171,17 +151,24 @@ pub(super) async fn postpone(
     Ok(())
 }
 
-/// Records what came of an attempt of one or several copies; one that arrived is enough.
+/// What came of an attempt of one or several copies.
+#[derive(Debug)]
+pub(super) struct Outcome<'a> {
+    pub(super) url: &'a str,
+    pub(super) receptions: &'a [Reception],
+    pub(super) fault: Option<&'a str>,
+}
+
+/// Records an outcome. One copy that arrived is enough.
 pub(super) async fn conclude(
     tx: &mut SqliteConnection,
     delivery: &Delivery,
-    url: &str,
-    receptions: &[Reception],
-    fault: Option<&str>,
+    outcome: &Outcome<'_>,
     now_ms: i64,
 ) -> sqlx::Result<()> {
-    let is_delivered = receptions.iter().any(is_success);
-    let next_attempt_at = if is_delivered || delivery.manual {
+    let is_delivered = outcome.receptions.iter().any(is_success);
+    let is_last = is_delivered || delivery.manual || !delivery.is_wanted;
+    let next_attempt_at = if is_last {
         None
     } else {
         next_attempt_at(delivery.attempts, now_ms)
@@ -201,13 +188,13 @@ pub(super) async fn conclude(
     .bind(next_attempt_at)
     .execute(&mut *tx)
     .await?;
-    for reception in receptions {
+    for reception in outcome.receptions {
         let line = Line {
             event_id: &delivery.event_id,
             endpoint_id: &delivery.endpoint_id,
-            url,
+            url: outcome.url,
             reception,
-            fault,
+            fault: outcome.fault,
             next_attempt_at,
         };
         write_down(tx, line, now_ms).await?;

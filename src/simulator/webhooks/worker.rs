@@ -71,15 +71,9 @@ async fn start_what_is_due(
 ) -> sqlx::Result<Duration> {
     let now_ms = shared.clock.now_ms();
     let mut tx = shared.store.read().await?;
-    let in_vain = deliveries::due_in_vain(&mut tx, now_ms).await?;
     let due = deliveries::due(&mut tx, now_ms, &under_way.ids(), MAX_PER_ENDPOINT).await?;
     let next_due_at = deliveries::next_due_at(&mut tx, now_ms).await?;
     drop(tx);
-    if !in_vain.is_empty() {
-        let mut tx = shared.store.begin().await?;
-        deliveries::give_up(&mut tx, &in_vain).await?;
-        tx.commit().await?;
-    }
     // Faults strike in the order of events, before anything is sent: what is to be overtaken is held by then.
     let mut starting = Vec::new();
     let mut somebody_waits = false;
@@ -108,9 +102,9 @@ async fn start_what_is_due(
     Ok(nap.unwrap_or(MAX_NAP).min(MAX_NAP))
 }
 
-/// An attempt meets one fault at most, and one that somebody asked for meets none.
+/// An attempt meets one fault at most. One that somebody asked for meets none, nor does one that is not made.
 fn strike(shared: &Shared, delivery: &Delivery) -> Option<WebhookFault> {
-    if delivery.manual || delivery.fault.is_some() {
+    if delivery.manual || delivery.fault.is_some() || !delivery.is_wanted {
         return None;
     }
     shared

@@ -1,4 +1,5 @@
-// Every page of the shop in every state that a customer can bring about: a name, and how to get there.
+// Every page of the shop, and of the payment provider, in every state that somebody can bring about: a name, and how to
+// get there.
 
 import { expect } from "@playwright/test";
 
@@ -146,6 +147,30 @@ export const PAGES = {
     await buys(visitor);
     await visitor.page.getByRole("link", { name: "See your order" }).click();
     await expect(visitor.heading).toHaveText(/^Order /);
+  },
+
+  "the bank's question": async ({ visitor }) => {
+    await visitor.getsReadyToPay();
+    await visitor.chooses(/3220/);
+    await visitor.pays();
+    await visitor.isAskedToConfirm();
+    await visitor.page.getByRole("link", { name: "Confirm the payment" }).click();
+    await expect(visitor.page.getByRole("button", { name: "Approve" })).toBeVisible();
+  },
+
+  simulator: async ({ visitor, shop }) => {
+    await buys(visitor);
+    await shop.losesTouch();
+    await visitor.page.goto(shop.providerUrl);
+    for (const closed of await visitor.page.locator("details:not([open]) summary").all()) await closed.click();
+  },
+
+  "simulator: wrong fields": async ({ visitor, shop }) => {
+    const { page } = visitor;
+    await page.goto(shop.providerUrl);
+    await page.getByLabel("Only at the path").fill("/v1/nothing");
+    await page.getByRole("button", { name: "Arm it" }).first().click();
+    await expect(page.getByRole("alert")).toHaveText("There is no operation with the path /v1/nothing.");
   },
 
   "error: not found": ({ visitor }) => visitor.goes("/nothing/here"),

@@ -12,6 +12,7 @@ test.use({ reducedMotion: "reduce" });
 
 for (const [name, visit] of Object.entries(PAGES)) {
   test(`R76: ${name}`, { tag: "@scripts" }, async ({ visitor, stranger, shop }) => {
+    if (name.startsWith("simulator")) test.slow(); // It has long lists, and axe looks at every line of them.
     await visit({ visitor, stranger, shop });
     for (const viewport of [WIDE, NARROW]) {
       await visitor.page.setViewportSize(viewport);

@@ -52,6 +52,20 @@ async fn money_is_pending_for_two_days() {
 }
 
 #[tokio::test]
+async fn a_test_card_spares_a_test_the_wait() {
+    let world = World::open().await;
+    let form = PURCHASE.replace("pm_card_visa", "pm_card_bypassPending");
+    world
+        .buys(&format!("{form}&capture_method=automatic"))
+        .await;
+
+    let newest = world.get("/v1/balance_transactions").await.body["data"][0].clone();
+
+    assert_eq!(newest["status"], "available");
+    assert_eq!(newest["available_on"], newest["created"]);
+}
+
+#[tokio::test]
 async fn balance_transactions_are_found_by_what_is_behind_them() {
     let world = World::open().await;
     let dollars = world.buys(PURCHASE).await;

@@ -87,7 +87,8 @@ impl Provider {
         }
         let database = self.folder.path().join("provider.db");
         let database_url = format!("sqlite://{}", database.display());
-        let started = Process::provider(&database_url, &self.receiver.url(), SECRET);
+        let webhook = format!("{}={SECRET}", self.receiver.url());
+        let started = Process::provider(&database_url, &["--webhook", &webhook]);
         self.front.leads_to(started.address().parse().unwrap());
         *process = Some(started);
     }

@@ -1,5 +1,8 @@
 //! A secret is rolled, and no receiver notices.
 
+use std::time::Duration;
+
+use boring_checkout::simulator::ControlError;
 use serde_json::json;
 
 use super::{
@@ -68,8 +71,11 @@ async fn a_secret_can_end_at_once() {
         &[&second, &first, SECRET],
     );
 
-    let last = roll(&world, &id, 0).await;
+    let rolled = world.levers().roll_secret(&id, Duration::ZERO).await;
+    let rolled = rolled.unwrap();
+    let last = rolled.secret.clone();
 
+    assert!(!format!("{rolled:?}").contains(&last));
     expects(&next_letter(&world, &receiver).await, &[&last]);
 }
 
@@ -113,6 +119,9 @@ async fn a_roll_says_when_the_old_secret_ends_and_takes_a_day_at_most() {
     }
     let nobody = "webhook_endpoints/we_nobody/roll";
     assert_eq!(world.try_control(nobody, json!({})).await.status, 404);
+    let levers = world.levers();
+    let refused = levers.roll_secret("we_nobody", Duration::ZERO).await;
+    assert!(matches!(refused, Err(ControlError::NoSuchEndpoint(_))));
     let current = by_default["secret"].as_str().unwrap();
     expects(&next_letter(&world, &receiver).await, &[current, SECRET]);
     // Every active secret makes the header longer.

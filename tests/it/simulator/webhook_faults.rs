@@ -1,10 +1,11 @@
 //! Each way in which a delivery can go wrong.
 
+use futures_util::future::join_all;
 use serde_json::json;
 
 use super::{
     receiver::{Receiver, SECRET, everything_is_delivered, failed, is_genuine, pending},
-    world::{PURCHASE, World},
+    world::{PURCHASE, World, eventually},
 };
 
 #[tokio::test]
@@ -91,4 +92,25 @@ async fn a_delayed_event_is_overtaken() {
 
     assert_eq!(receiver.count("payment_intent.created"), 0);
     assert_eq!(pending(&world).await, 1);
+}
+
+#[tokio::test]
+async fn those_that_are_delayed_leave_their_places_to_others() {
+    let receiver = Receiver::open().await;
+    let world = World::with_webhook(receiver.url(), SECRET).await;
+    world
+        .faults(json!({"on": {"webhook": "*"}, "fault": "drop", "times": 20}))
+        .await;
+    join_all((0..20).map(|_| world.buys("amount=100&currency=usd"))).await;
+    failed(&world, 20).await;
+
+    // All twenty are due at once, more than are sent at a time, and nearly all of them are to wait.
+    world
+        .faults(json!({"on": {"webhook": "*"}, "fault": "delay", "delay_ms": 600_000, "times": 16}))
+        .await;
+    world.advances(5).await;
+
+    receiver.gets(4).await;
+    eventually("the others wait", || async { pending(&world).await == 16 }).await;
+    assert_eq!(receiver.letters().len(), 4);
 }

@@ -50,12 +50,11 @@ impl Process {
         Self::start(&common, flags)
     }
 
-    /// Starts the simulator alone, which sends all its events to `webhook`.
-    pub fn provider(database_url: &str, webhook: &str, secret: &str) -> Self {
-        let webhook = format!("{webhook}={secret}");
+    /// Starts the simulator alone.
+    pub fn provider(database_url: &str, flags: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_boring-checkout"));
         command.args(["provider", "--listen", "127.0.0.1:0", "--log", "warn"]);
-        command.args(["--database-url", database_url, "--webhook", &webhook]);
+        command.args(["--database-url", database_url]).args(flags);
         Self::that_says(PROVIDER, &mut command)
     }
 
@@ -98,6 +97,17 @@ impl Process {
     /// Where it listens, to start the next one in the same place.
     pub fn address(&self) -> String {
         self.url.trim_start_matches("http://").to_owned()
+    }
+
+    /// How much memory it has, in kB (Linux).
+    pub fn resident_kilobytes(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()));
+        let status = status.expect("there is a /proc");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let number = line.and_then(|line| line.split_whitespace().next());
+        number
+            .and_then(|number| number.parse().ok())
+            .expect("a number")
     }
 
     /// What it has logged so far.
