@@ -55,3 +55,8 @@ pub mod same_origin;
 pub mod app;
 pub mod config;
 pub mod port_file;
+
+// What the documentation shows for Rust is run as well.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/simulator.md")]
+struct Documentation;

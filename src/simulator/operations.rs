@@ -215,6 +215,21 @@ mod tests {
     use super::Operation;
 
     #[test]
+    fn every_operation_is_in_the_documentation() {
+        let documentation = include_str!("../../docs/simulator.md");
+        for Operation {
+            name, method, path, ..
+        } in Operation::all()
+        {
+            let row = format!("| `{name}` | `{method} /v1/{path}` |");
+            assert!(
+                documentation.contains(&row),
+                "docs/simulator.md lacks {row}"
+            );
+        }
+    }
+
+    #[test]
     fn the_path_says_what_is_asked_for_and_of_what() {
         let found =
             |path| Operation::find(&Method::POST, path).map(|(operation, id)| (operation.name, id));

@@ -118,6 +118,7 @@ impl Dispute {
         self.evidence_details.has_evidence = true;
         if submit {
             self.evidence_details.submission_count += 1;
+            "manual".clone_into(&mut self.evidence_details.submission_method);
             self.status = under_review;
         }
         Ok(())

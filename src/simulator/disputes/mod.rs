@@ -57,6 +57,7 @@ struct EvidenceDetails {
     has_evidence: bool,
     past_due: bool,
     submission_count: i64,
+    submission_method: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

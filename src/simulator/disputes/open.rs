@@ -86,8 +86,10 @@ fn new(now: i64, charge: &Charge, complaint: Complaint) -> Result<Dispute, serde
             "enhanced_eligibility": {},
             "has_evidence": false,
             "past_due": false,
-            "submission_count": 0
+            "submission_count": 0,
+            "submission_method": "not_submitted"
         },
+        "intended_submission_method": null,
         "is_charge_refundable": is_inquiry,
         "livemode": false,
         "metadata": {},
@@ -96,6 +98,7 @@ fn new(now: i64, charge: &Charge, complaint: Complaint) -> Result<Dispute, serde
             "card": {
                 "brand": charge.card_brand(),
                 "case_type": if is_inquiry { "inquiry" } else { "chargeback" },
+                "network": charge.card_brand(),
                 "network_reason_code": code
             },
             "type": "card"

@@ -117,7 +117,6 @@ impl Instrument {
                 "bank_code": account.bank_code,
                 "branch_code": account.branch_code,
                 "country": account.country(),
-                "expected_debit_date": null,
                 "fingerprint": self.fingerprint(),
                 "last4": account.last4(),
                 "mandate": mandate
@@ -126,7 +125,6 @@ impl Instrument {
                 "account_holder_type": "individual",
                 "account_type": "checking",
                 "bank_name": BANK_NAME,
-                "expected_debit_date": null,
                 "fingerprint": self.fingerprint(),
                 "last4": account.last4,
                 "mandate": mandate,

@@ -64,6 +64,11 @@ async fn the_card_says_what_the_dispute_is_about() {
 
     assert_eq!(dispute["reason"], "product_not_received");
     assert_eq!(dispute["status"], "needs_response");
+    let card = &dispute["payment_method_details"]["card"];
+    assert_eq!(
+        (&card["brand"], &card["network"]),
+        (&json!("visa"), &json!("visa"))
+    );
 }
 
 #[tokio::test]
@@ -132,6 +137,9 @@ async fn evidence_is_submitted_once_and_the_bank_decides() {
 
     assert_eq!(drafted.body["status"], "needs_response");
     assert_eq!(drafted.body["evidence_details"]["has_evidence"], true);
+    let method = |answer: &Answer| answer.body["evidence_details"]["submission_method"].clone();
+    assert_eq!(method(&drafted), "not_submitted");
+    assert_eq!(method(&submitted), "manual");
     assert_eq!(drafted.body["metadata"], json!({ "k": "v" }));
     assert_eq!(submitted.body["status"], "under_review");
     assert_eq!(submitted.body["evidence"]["customer_name"], "Ada");

@@ -21,7 +21,7 @@ export class Simulator {
   static async start(...webhooks) {
     const simulator = new Simulator();
     simulator.#process = spawn(PROGRAM, [
-      ...["provider", "--listen", "127.0.0.1:0", "--database-url", "sqlite::memory:", "--log", "warn"],
+      ...["provider", "--ephemeral", "--listen", "127.0.0.1:0", "--log", "warn"],
       ...webhooks.flatMap((webhook) => ["--webhook", webhook]),
     ]);
     simulator.#process.stderr.on("data", (text) => (simulator.#log += text));

@@ -7,28 +7,29 @@ import { Simulator } from "./simulator.js";
 
 /** The story is told with `{ simulator, stripe }`. */
 export function story(name, tell) {
+  test(name, () => withSimulator([], tell));
+}
+
+/** With `{ receiver }` as well. With a `secret` all events are delivered there, without one those that the story wants. */
+export function storyWithReceiver(secret, name, tell) {
   test(name, async () => {
-    const simulator = await Simulator.start();
+    const receiver = await Receiver.open();
+    const webhooks = secret ? [`${receiver.url}=${secret}`] : [];
     try {
-      await tell({ simulator, stripe: simulator.sdk() });
+      await withSimulator(webhooks, (world) => tell({ ...world, receiver }));
     } finally {
-      await simulator.stop();
+      receiver.close();
     }
   });
 }
 
-/** With `{ receiver }` as well, to which every event is delivered, signed with `secret`. */
-export function storyWithReceiver(secret, name, tell) {
-  test(name, async () => {
-    const receiver = await Receiver.open();
-    const simulator = await Simulator.start(`${receiver.url}=${secret}`);
-    try {
-      await tell({ simulator, stripe: simulator.sdk(), receiver });
-    } finally {
-      await simulator.stop();
-      receiver.close();
-    }
-  });
+async function withSimulator(webhooks, tell) {
+  const simulator = await Simulator.start(...webhooks);
+  try {
+    await tell({ simulator, stripe: simulator.sdk() });
+  } finally {
+    await simulator.stop();
+  }
 }
 
 /** Paid by card alone, so no page to return to is needed. */

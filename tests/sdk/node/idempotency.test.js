@@ -50,7 +50,7 @@ story("a key is good for one request only", async ({ stripe, simulator }) => {
 
 story("a key in use is a conflict", async ({ simulator }) => {
   const stripe = simulator.sdk({ maxNetworkRetries: 0 });
-  await simulator.fault("payment_intents.create", "delay", { delay_ms: 1000 });
+  await simulator.fault("payment_intents.create", "delay", { delay_ms: 2000 });
   const first = stripe.paymentIntents.create(lamp(), KEY);
   await eventually(async () => (await simulator.requests()).length > 0);
   const error = await refusal(stripe.paymentIntents.create(lamp(), KEY));

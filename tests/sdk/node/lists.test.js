@@ -42,9 +42,10 @@ story("all pages backwards end with the newest", async ({ stripe }) => {
   deepEqual(ids(await all(pages)), made.slice(1));
 });
 
-story("all events of a type", async ({ stripe }) => {
+story("all events of a type", async ({ stripe, simulator }) => {
   const made = await makeIntents(stripe);
   await stripe.paymentIntents.create(lamp());
+  await simulator.control("POST", "settle", {});
   const created = await all(stripe.events.list({ type: "payment_intent.created", limit: 3 }));
   deepEqual(ids(created.map((event) => event.data.object)).slice(1), made.toReversed());
   const every = (await all(stripe.events.list({ limit: 2 }))).map((event) => event.type);

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import tempfile
 import time
 from pathlib import Path
 from urllib import parse, request
@@ -19,15 +20,13 @@ class Simulator:
     def __init__(self, *webhooks):
         """`webhooks` are URL=SECRET, as on the command line."""
         flags = [flag for webhook in webhooks for flag in ("--webhook", webhook)]
-        self._process = subprocess.Popen(
-            [PROGRAM, "provider", "--listen", "127.0.0.1:0", "--database-url", "sqlite::memory:", "--log", "warn", *flags],
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        line = self._process.stdout.readline()
-        if " http://" not in line:
-            raise RuntimeError(f"the simulator did not start: {line!r}")
-        self.url = line.split()[-1]
+        self._folder = tempfile.TemporaryDirectory()
+        port_file = Path(self._folder.name, "port")
+        flags += ["--ephemeral", "--listen", "127.0.0.1:0", "--port-file", port_file, "--log", "warn"]
+        self._process = subprocess.Popen([PROGRAM, "provider", *flags], stdout=subprocess.DEVNULL)
+        # The file is there once requests are answered, or never.
+        eventually(lambda: port_file.exists() or self._process.poll() is not None)
+        self.url = f"http://127.0.0.1:{port_file.read_text().strip()}"
 
     def __enter__(self):
         return self
@@ -35,7 +34,7 @@ class Simulator:
     def __exit__(self, *_):
         self._process.terminate()
         code = self._process.wait(PATIENCE_SECONDS)
-        self._process.stdout.close()
+        self._folder.cleanup()
         assert code == 0, f"the simulator ended with {code}"
 
     def control(self, method, path, body=None):

@@ -44,7 +44,7 @@ def test_a_key_is_good_for_one_request_only(client, simulator):
 
 
 def test_a_key_in_use_is_a_conflict(client, simulator):
-    simulator.fault("payment_intents.create", "delay", delay_ms=1000)
+    simulator.fault("payment_intents.create", "delay", delay_ms=2000)
     with ThreadPoolExecutor() as another:
         first = another.submit(client.v1.payment_intents.create, lamp(), KEY)
         eventually(simulator.requests)

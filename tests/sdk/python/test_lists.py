@@ -31,8 +31,9 @@ def test_all_pages_backwards_end_with_the_newest(client, made):
     assert [intent.id for intent in pages.auto_paging_iter()] == made[1:]
 
 
-def test_all_events_of_a_type(client, made):
+def test_all_events_of_a_type(client, simulator, made):
     client.v1.payment_intents.create(lamp())
+    simulator.control("POST", "settle", {})
     created = client.v1.events.list({"type": "payment_intent.created", "limit": 3})
     assert [event.data.object.id for event in created.auto_paging_iter()][1:] == made[::-1]
     every = [event.type for event in client.v1.events.list({"limit": 2}).auto_paging_iter()]

@@ -14,32 +14,57 @@ RETURN_URL = "https://shop.example/after"
 
 @pytest.fixture
 def busy_day(client, simulator):
-    """Something of everything has happened."""
-    client.v1.payment_intents.create(LAMP)
-    client.v1.payment_intents.create({**LAMP, "payment_method": "pm_card_visa"})
+    """Something of everything has happened. What comes by itself later has come too."""
     address = {"line1": "1 High Street", "country": "US"}
-    client.v1.payment_intents.create(lamp(metadata={"cart": "7"}, shipping={"name": "A Buyer", "address": address}))
-    held = client.v1.payment_intents.create(lamp(capture_method="manual"))
-    client.v1.payment_intents.cancel(held.id)
-    client.v1.payment_intents.create(lamp(capture_method="manual"))
+    ann = client.v1.customers.create({"name": "Ann", "address": address, "shipping": {"name": "Ann", "address": address}})
+    client.v1.payment_methods.attach("pm_card_visa", {"customer": ann.id})
+    client.v1.webhook_endpoints.create({"url": "http://127.0.0.1:9/", "enabled_events": ["*"]})
+    mandate = {"customer_acceptance": {"type": "offline"}}
+    debit = {"payment_method_types": ["us_bank_account"], "mandate_data": mandate}
+    for purchase in [
+        LAMP,
+        {**LAMP, "payment_method": "pm_card_visa"},
+        lamp(customer=ann.id, metadata={"cart": "7"}, shipping={"name": "Ann", "address": address}),
+        lamp("pm_card_createDispute"),
+        lamp("pm_usBankAccount_success", **debit),
+        lamp("pm_usBankAccount_processing", **debit),
+    ]:
+        client.v1.payment_intents.create(purchase)
     for method in ["pm_card_chargeDeclined", "pm_card_chargeDeclinedIncorrectCvc"]:
         with pytest.raises(stripe.CardError):
             client.v1.payment_intents.create(lamp(method))
-    asked = [
-        client.v1.payment_intents.create(lamp("pm_card_threeDSecure2Required", return_url=RETURN_URL)) for _ in range(3)
-    ]
-    simulator.customer(asked[0].next_action.redirect_to_url.url, "approve")
-    simulator.customer(asked[1].next_action.redirect_to_url.url, "refuse")
+    for method in ["pm_card_visa", "pm_card_pendingRefund", "pm_card_refundFail"]:
+        client.v1.refunds.create({"payment_intent": client.v1.payment_intents.create(lamp(method)).id, "amount": 1000})
+    held = client.v1.payment_intents.create(lamp(capture_method="manual"))
+    client.v1.payment_intents.cancel(held.id)
+    held = client.v1.payment_intents.create(lamp(capture_method="manual"))
+    client.v1.payment_intents.capture(held.id, {"amount_to_capture": 1200})
+    for verdict in ["approve", "refuse"]:
+        asked = client.v1.payment_intents.create(lamp("pm_card_threeDSecure2Required", return_url=RETURN_URL))
+        simulator.customer(asked.next_action.redirect_to_url.url, verdict)
+    simulator.control("POST", "settle", {})
+    client.v1.payment_intents.create(lamp("pm_card_threeDSecure2Required", return_url=RETURN_URL))
+    client.v1.payment_intents.create(lamp(capture_method="manual"))
 
 
 @pytest.mark.usefixtures("busy_day")
 def test_every_object_fits_its_class(client):
+    v1 = client.v1
+    services = [v1.payment_intents, v1.charges, v1.refunds, v1.customers, v1.disputes, v1.webhook_endpoints]
+    services += [v1.balance_transactions, v1.events]
+    lists = [service.list({"limit": 100}) for service in services]
+    ann = v1.customers.list().data[0].id
+    others = [
+        v1.payment_methods.list({"customer": ann}),
+        v1.balance.retrieve(),
+        v1.payment_intents.search({"query": "status:'succeeded'", "limit": 1}),
+    ]
     seen = set()
-    for service in [client.v1.payment_intents, client.v1.charges, client.v1.events]:
-        page = service.list({"limit": 100})
-        misfits = list(misfits_in(page, type(page).__name__, seen))
-        assert misfits == []
-    assert {"PaymentIntent", "Charge", "PaymentMethod", "Event"} <= seen
+    assert [misfit for thing in lists + others for misfit in misfits_in(thing, type(thing).__name__, seen)] == []
+    assert seen >= {
+        "Balance", "BalanceTransaction", "Charge", "Customer", "Dispute", "Event", "ListObject", "PaymentIntent",
+        "PaymentMethod", "Refund", "SearchResultObject", "WebhookEndpoint",
+    }  # fmt: skip
 
 
 def test_an_error_fits_its_class(client):

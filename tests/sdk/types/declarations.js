@@ -15,15 +15,21 @@ const TSC = here("../node_modules/.bin/tsc");
 /** Writes the samples as literals of their types: a field too few, too many or of a wrong type is an error then. */
 export async function writeLiterals(samples) {
   const literals = samples.map(({ operation, type, state, body }, number) =>
-    `// ${operation}: ${state}\nexport const sample${number}: ${type} = ${JSON.stringify(body, null, 2)};\n`);
+    `// ${operation}: ${state}\nexport const sample${number}: ${type} = ${literal(body)};\n`);
   await mkdir(here("generated"), { recursive: true });
   await writeFile(GENERATED, `import Stripe from "stripe";\n\n${literals.join("\n")}`);
 }
 
-/** What the compiler has against them, which is nothing when all is well. */
+/** Without the attributes that an event says have changed: what was absent is null there, which the types do not foresee. */
+function literal(body) {
+  return JSON.stringify(body, (name, value) => (name === "previous_attributes" ? undefined : value), 2);
+}
+
+/** What the compiler has against them, each complaint once and with the literals cut short. */
 export async function compilerErrors() {
   const compiled = await promisify(execFile)(TSC, ["--project", PROJECT, "--pretty", "false"]).catch((failed) => failed);
-  return compiled.stdout;
+  const complaints = compiled.stdout.split("\n").filter(Boolean);
+  return [...new Set(complaints.map((line) => line.replace(/^\S+: /, "").replaceAll(/'\{.*?\}'/g, "'{…}'")))];
 }
 
 /** The fields that a type declares. */
@@ -62,12 +68,17 @@ export class Declarations {
     return this.#fields.get(type.id);
   }
 
-  /** Which of the types of a union a value has: the one whose constants (`object`, `type`) are the value's. */
+  /**
+   * Which of the types of a union a value has: the one whose constants (`object`, `type`) are the value's. Of several (a
+   * customer, and one that was deleted) the one whose required fields are all there.
+   */
   narrow(type, value) {
     if (Array.isArray(value)) return this.#members(type).find((member) => this.#checker.isArrayType(member));
-    const fits = (member) => [...this.fields(member)].every(([name, field]) =>
-      !field.type.isLiteralType() || field.type.value === value[name]);
-    return this.#members(type).find((member) => this.fields(member).size > 0 && fits(member));
+    const isAlike = ([name, field]) => !field.type.isLiteralType() || field.type.value === value[name];
+    const isGiven = ([name, field]) => field.isOptional || name in value;
+    const fields = (member) => [...this.fields(member)];
+    const alike = this.#members(type).filter((member) => fields(member).length > 0 && fields(member).every(isAlike));
+    return alike.find((member) => fields(member).every(isGiven)) ?? alike[0];
   }
 
   elementType(array) {

@@ -23,7 +23,7 @@ before(async () => {
 after(() => simulator.stop());
 
 test("every answer compiles as what the SDK says it is", async () => {
-  equal(await compilerErrors(), "");
+  deepEqual(await compilerErrors(), []);
 });
 
 test("every operation of the simulator was asked", async () => {
