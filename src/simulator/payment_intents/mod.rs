@@ -4,14 +4,14 @@
 //!              ┌────────────────────── a failed attempt ───────────────────────┐
 //!              ▼                                                               │
 //! requires_payment_method ── confirm ──┬── succeeded                           │
-//! requires_confirmation ──── confirm ──┼── requires_capture (capture_method=manual)
-//!                                      └── requires_action ── the customer ────┘
-//!                                                             acts ──► succeeded, requires_capture
-//! everything but succeeded and canceled ── cancel ──► canceled
+//! requires_confirmation ──── confirm ──┼── requires_capture (capture_method=manual) ── capture ──► succeeded
+//!                                      ├── processing (bank debits) ── the bank decides ──► succeeded, or failed
+//!                                      └── requires_action ── the customer acts ──► succeeded, requires_capture, or failed
+//! everything but succeeded and canceled ── cancel, or an authorization's time is up ──► canceled
 //! ```
 //!
-//! There is no `failed`: a decline leads back to `requires_payment_method`, and another card may pay the same
-//! intent. `processing` belongs to bank debits, which this simulator does not have yet.
+//! There is no `failed`: a decline leads back to `requires_payment_method`, and another method may pay the same
+//! intent.
 
 mod attempt;
 mod authenticate;

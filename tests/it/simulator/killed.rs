@@ -29,15 +29,20 @@ use crate::world::{Process, Relay, client};
 const KILLS: usize = 200;
 const CLIENTS: usize = 6;
 const AMOUNT: i64 = 4200;
+const REFUND: i64 = 1000;
 
-/// How often an event is told, and how often an intent is charged, on the way of one wish.
-const STORY: [(&str, usize); 6] = [
+/// How often each event is told on the way of one wish.
+const STORY: [(&str, usize); 10] = [
     ("charge.failed", 1),
+    ("charge.refund.updated", 1),
+    ("charge.refunded", 1),
     ("charge.succeeded", 1),
     ("charge.updated", 1),
     ("payment_intent.created", 1),
     ("payment_intent.payment_failed", 1),
     ("payment_intent.succeeded", 1),
+    ("refund.created", 1),
+    ("refund.updated", 1),
 ];
 
 /// A simulator in one process after another, on one database.
@@ -143,7 +148,7 @@ impl Provider {
         }
     }
 
-    /// A declined card, then one that pays; over and over.
+    /// A declined card, then one that pays, and some of it back; over and over.
     async fn is_paid_by(&self, client: usize) -> Vec<String> {
         let mut wishes = Vec::new();
         while !self.is_over.load(Ordering::Relaxed) {
@@ -171,6 +176,9 @@ impl Provider {
                 )
                 .await;
             assert_eq!(paid.body["status"], "succeeded");
+            let form = format!("payment_intent={}&amount={REFUND}", created.id());
+            self.insists("/v1/refunds", &form, &format!("refund {wish}"))
+                .await;
             wishes.push(wish);
         }
         wishes
@@ -279,18 +287,24 @@ impl Provider {
         }
     }
 
+    async fn control(&self, lever: &str, body: Value) {
+        let url = self.url(&format!("/_control/{lever}"));
+        let request = self.client.post(url).bearer_auth(KEY);
+        let answer = request.body(body.to_string()).send().await.unwrap();
+        assert!(answer.status().is_success());
+    }
+
     /// Waits until every event has been answered with a 2xx. The clock brings the retries.
     async fn delivers_everything(&self) {
+        // What is to come by itself comes now, so that no event is made after the last look.
+        self.control("settle", json!({})).await;
         let delivering = async {
             while !self.get("/v1/events?delivery_success=false").await["data"]
                 .as_array()
                 .unwrap()
                 .is_empty()
             {
-                let lever = self.url("/_control/clock");
-                let body = json!({"advance_seconds": 1}).to_string();
-                let moved = self.client.post(lever).bearer_auth(KEY).body(body);
-                assert!(moved.send().await.unwrap().status().is_success());
+                self.control("clock", json!({"advance_seconds": 1})).await;
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
         };
@@ -299,7 +313,8 @@ impl Provider {
         assert!(delivered.is_ok(), "not every event was delivered");
     }
 
-    /// One intent for each wish, with one declined and one successful charge, and every event of it once.
+    /// One intent for each wish, with one declined and one successful charge and one refund, and every event of it
+    /// once.
     async fn has_done_everything_once(&self, wishes: &[String]) {
         let mut intents = BTreeMap::new();
         for intent in self.everything("payment_intents", None).await {
@@ -324,6 +339,15 @@ impl Provider {
                 .values()
                 .all(|charges| *charges == ["failed", "succeeded"])
         );
+
+        let mut refunded = BTreeMap::new();
+        for refund in self.everything("refunds", None).await {
+            let intent = refund["payment_intent"].as_str().unwrap().to_owned();
+            let amount = refund["amount"].as_i64().unwrap();
+            *refunded.entry(intent).or_insert(0) += amount;
+        }
+        assert_eq!(refunded.len(), wishes.len());
+        assert!(refunded.values().all(|amount| *amount == REFUND));
 
         let mut events: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
         let arrived = self.receiver.arrived();
