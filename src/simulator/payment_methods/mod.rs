@@ -205,3 +205,38 @@ impl PaymentMethod {
             .executed()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::{TEST_ACCOUNTS, TEST_CARDS};
+
+    #[test]
+    fn the_documentation_has_every_test_method() {
+        let documentation = include_str!("../../../docs/simulator.md");
+        let documented: BTreeSet<String> = documentation
+            .lines()
+            .filter_map(|line| line.strip_prefix("| `pm_")?.split('`').next())
+            .flat_map(|name| spellings(&format!("pm_{name}")))
+            .collect();
+        let known = TEST_CARDS
+            .iter()
+            .chain(TEST_ACCOUNTS)
+            .map(|test| test.alias.to_owned())
+            .collect();
+        assert_eq!(documented, known);
+    }
+
+    /// `pm_{a,b}` stands for `pm_a` and `pm_b`.
+    fn spellings(name: &str) -> Vec<String> {
+        match name.split_once('{') {
+            None => vec![name.to_owned()],
+            Some((before, endings)) => endings
+                .trim_end_matches('}')
+                .split(',')
+                .map(|ending| format!("{before}{ending}"))
+                .collect(),
+        }
+    }
+}
