@@ -144,6 +144,7 @@ const PATHS: &[Pattern] = &[
     ("POST", "/v1/payment_intents/{pi}/cancel"),
     ("GET", "/v1/charges"),
     ("GET", "/v1/charges/{ch}"),
+    ("GET", "/v1/charges/{ch}/refunds"),
     ("GET", "/v1/balance"),
     ("GET", "/v1/balance_transactions"),
     ("GET", "/v1/balance_transactions/{txn}"),
@@ -165,6 +166,7 @@ const PATHS: &[Pattern] = &[
     ("POST", "/v1/payment_methods/{pm}"),
     ("POST", "/v1/payment_methods/{pm}/attach"),
     ("POST", "/v1/payment_methods/{pm}/detach"),
+    ("GET", "/v1/mandates/{mandate}"),
     ("GET", "/v1/disputes"),
     ("GET", "/v1/disputes/{du}"),
     ("POST", "/v1/disputes/{du}"),
@@ -289,9 +291,14 @@ impl Inventor {
     fn learns(&mut self, answer: &Value) {
         let objects = answer["data"].as_array().into_iter().flatten().take(2);
         for object in objects.chain([answer, &answer["error"]["payment_intent"]]) {
-            for field in ["id", "latest_charge", "payment_method"] {
-                self.ids
-                    .extend(object[field].as_str().map(ToOwned::to_owned));
+            for field in [
+                "/id",
+                "/latest_charge",
+                "/payment_method",
+                "/payment_method_details/us_bank_account/mandate",
+            ] {
+                let id = object.pointer(field).and_then(Value::as_str);
+                self.ids.extend(id.map(ToOwned::to_owned));
             }
         }
         let too_many = self.ids.len().saturating_sub(200);
@@ -459,6 +466,7 @@ const RIGHT: &[(&str, &[&str])] = &[
     ("/v1/payment_intents", &["amount=4200", "currency=usd", "payment_method_types[]=card", "payment_method=pm_card_visa", "confirm=true"]),
     ("/v1/payment_intents", &["amount=4200", "currency=usd", "payment_method_types[]=card", "payment_method=pm_card_visa", "confirm=true", "capture_method=manual"]),
     ("/v1/payment_intents", &["amount=4200", "currency=usd", "payment_method_types[]=card", "payment_method=pm_card_createDispute", "confirm=true"]),
+    ("/v1/payment_intents", &["amount=4200", "currency=usd", "payment_method_types[]=us_bank_account", "payment_method=pm_usBankAccount_success", "confirm=true", "mandate_data[customer_acceptance][type]=offline"]),
     ("/v1/payment_intents/search", &["query=status:'succeeded'"]),
     ("/v1/payment_intents/{pi}", &["metadata[k]=v"]),
     ("/v1/refunds", &["payment_intent={pi}", "amount=1"]),
