@@ -30,7 +30,10 @@ pub(super) use self::{
     table::{Behaviour, Complaint, Quirk, TestMethod},
     usage::{check_usable, use_up},
 };
-use self::{bank_accounts::TEST_ACCOUNTS, table::TEST_CARDS};
+use self::{
+    bank_accounts::TEST_ACCOUNTS,
+    table::{OffSession, TEST_CARDS},
+};
 use super::{
     addresses,
     call::Call,
@@ -51,6 +54,8 @@ pub(super) struct PaymentMethod {
     pub(super) object: Value,
     pub(super) test: &'static TestMethod,
     is_spent: bool,
+    /// Its customer agreed to payments without them.
+    is_set_up: bool,
 }
 
 /// `GET /v1/payment_methods/{id}`. Of an alias it shows a fresh one, which exists from now on.
@@ -128,20 +133,21 @@ pub(super) async fn resolve(call: &mut Call<'_>, name: &str) -> Result<PaymentMe
     if let Some(test) = find_test(name) {
         return fresh(call, test).await;
     }
-    let row: Option<(String, String, bool)> = sqlx::query_as(
-        "select body, alias, spent from objects
+    let row: Option<(String, String, bool, bool)> = sqlx::query_as(
+        "select body, alias, spent, set_up from objects
          where id = $1 and kind = 'payment_method' and alias is not null",
     )
     .bind(name)
     .fetch_optional(&mut *call.tx)
     .await?;
     let unknown = || ApiError::missing("PaymentMethod", name, "payment_method");
-    let (body, alias, is_spent) = row.ok_or_else(unknown)?;
+    let (body, alias, is_spent, is_set_up) = row.ok_or_else(unknown)?;
     Ok(PaymentMethod {
         id: name.to_owned(),
         object: serde_json::from_str(&body)?,
         test: find_test(&alias).ok_or_else(unknown)?,
         is_spent,
+        is_set_up,
     })
 }
 
@@ -195,6 +201,18 @@ impl PaymentMethod {
     /// Whose it is.
     pub(super) fn customer(&self) -> Option<&str> {
         customer_of(&self.object)
+    }
+
+    /// Whether its bank lets a payment pass that is made while the customer is not there.
+    pub(super) fn passes_off_session(&self) -> bool {
+        match self.test.behaviour {
+            Behaviour::Authenticates { off_session, .. } => match off_session {
+                OffSession::Declines => false,
+                OffSession::PassesOnceSetUp => self.is_set_up,
+                OffSession::Passes => true,
+            },
+            Behaviour::Pays | Behaviour::Declines(_) | Behaviour::Debits(_) => true,
+        }
     }
 
     /// The refusal of what its state does not allow.
