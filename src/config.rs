@@ -39,7 +39,7 @@ pub enum Command {
 #[derive(Clone, Debug, Args)]
 pub struct ServeArgs {
     /// Address of the shop; port 0 takes any free one
-    #[arg(long, env = "LISTEN", default_value = "127.0.0.1:3000")]
+    #[arg(long, env = "LISTEN", default_value = "127.0.0.1:3000", value_parser = address)]
     pub listen: SocketAddr,
     /// Where customers reach the shop [default: `http://{listen}`]
     #[arg(long, env = "PUBLIC_URL", value_name = "URL", value_parser = http_url)]
@@ -51,7 +51,7 @@ pub struct ServeArgs {
     #[arg(long, env = "PROVIDER_URL", value_name = "URL", value_parser = http_url)]
     pub provider_url: Option<String>,
     /// Address of the simulator; port 0 takes any free one
-    #[arg(long, env = "PROVIDER_LISTEN", default_value = "127.0.0.1:12111")]
+    #[arg(long, env = "PROVIDER_LISTEN", default_value = "127.0.0.1:12111", value_parser = address)]
     pub provider_listen: SocketAddr,
     /// The simulator's database, `sqlite://FILE` or `sqlite::memory:`
     #[arg(
@@ -91,7 +91,7 @@ pub struct ServeArgs {
 #[derive(Debug, Args)]
 pub struct ProviderArgs {
     /// Address to serve on; port 0 takes any free one
-    #[arg(long, env = "PROVIDER_LISTEN", default_value = "127.0.0.1:12111")]
+    #[arg(long, env = "PROVIDER_LISTEN", default_value = "127.0.0.1:12111", value_parser = address)]
     pub listen: SocketAddr,
     /// The ledger, `sqlite://FILE` or `sqlite::memory:` [default: `sqlite://data/provider.db`]
     #[arg(
@@ -243,6 +243,11 @@ fn database_url(text: &str) -> Result<Secret, String> {
     } else {
         Err("must begin with sqlite: or postgres:".to_owned())
     }
+}
+
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let said = "not an address such as 127.0.0.1:12111 (port 0: any free one)";
+    text.parse().map_err(|_| said.to_owned())
 }
 
 fn http_url(text: &str) -> Result<String, String> {

@@ -37,7 +37,9 @@ pub enum SimulatorError {
     #[error("the simulator cannot open its database: {0}")]
     Database(StoreError),
     /// The address is in use, or not ours.
-    #[error("the simulator cannot listen on {address}: {source}")]
+    #[error(
+        "the simulator cannot listen on {address}: {source}; choose another address, port 0 for any free one"
+    )]
     Listen {
         /// As configured.
         address: SocketAddr,
