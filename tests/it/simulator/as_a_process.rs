@@ -302,3 +302,19 @@ fn one_webhook_url_with_two_secrets_is_refused() {
     assert!(said.contains(url) && said.contains("twice"), "{said}");
     assert!(!said.contains("whsec"), "{said}");
 }
+
+#[tokio::test]
+async fn two_processes_cannot_have_one_database() {
+    let folder = TempDir::new().unwrap();
+    let mut first = Program::start(folder.path(), &[]);
+    let url = first.url();
+
+    let said = refusal(&command(folder.path(), &[]).output().unwrap());
+
+    assert!(said.contains("another"), "{said}");
+    assert_eq!(get(&format!("{url}/_control/ledger")).await["events"], 0);
+    drop(first);
+    let mut next = Program::start(folder.path(), &[]);
+    let url = next.url();
+    assert_eq!(get(&format!("{url}/_control/ledger")).await["events"], 0);
+}
