@@ -134,7 +134,8 @@ impl Control {
         Ok(webhooks::journal(&mut tx, webhooks::SHOWN).await?)
     }
 
-    /// Delivers an event again to every endpoint, now, this many times at once (1 to 100), and tells what came of it.
+    /// Delivers an event again, now, this many times (1 to 100) to every endpoint that wants its type, and tells what
+    /// came of it. Of many copies a few are under way at a time.
     ///
     /// As at the provider, this stands beside the automatic deliveries: it meets no faults and ends no retries.
     pub async fn redeliver(

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use boring_checkout::simulator::{ControlError, Fault, Simulator};
+use boring_checkout::simulator::{ControlError, Fault, Simulator, SimulatorConfig};
 use serde_json::json;
 
 use super::{
     receiver::{Receiver, SECRET, everything_is_delivered},
-    world::{PURCHASE, World},
+    world::{PURCHASE, World, eventually},
 };
 
 const CREATE: &str = "payment_intents.create";
@@ -189,4 +189,54 @@ async fn faults_are_armed_for_one_key_and_cleared() {
     assert_eq!(control.clear_faults(), 1);
 
     assert_eq!(world.buys_with_key(PURCHASE, "k").await.status, 200);
+}
+
+#[tokio::test]
+async fn an_event_is_delivered_again_only_to_those_who_want_its_kind() {
+    let (configured, created) = (Receiver::open().await, Receiver::open().await);
+    let world = World::with_webhook(configured.url(), SECRET).await;
+    let form = format!("url={}&enabled_events[]=refund.created", created.url());
+    world.post("/v1/webhook_endpoints", &form).await;
+    let list = world.get("/v1/webhook_endpoints").await.body;
+    let first = list["data"][1]["id"].as_str().unwrap();
+    world.buys("amount=100&currency=usd").await;
+    everything_is_delivered(&world).await;
+    let control = world.levers();
+    let event = control.deliveries().await.unwrap()[0].event.clone();
+
+    let wanted_by_one = control.redeliver(&event, 1).await.unwrap();
+    let changed = "enabled_events[]=charge.failed";
+    world
+        .post(&format!("/v1/webhook_endpoints/{first}"), changed)
+        .await;
+    let wanted_by_none = control.redeliver(&event, 1).await.unwrap();
+
+    assert_eq!(wanted_by_one.len(), 1);
+    assert_eq!(wanted_by_one[0].url, configured.url());
+    assert_eq!(wanted_by_none, []);
+    assert_eq!(created.letters().len(), 0);
+}
+
+#[tokio::test]
+async fn an_event_that_is_delivered_again_often_is_so_a_few_at_a_time() {
+    let receiver = Receiver::silent().await;
+    let world = World::with(SimulatorConfig {
+        webhooks: vec![receiver.target()],
+        webhook_timeout: Duration::from_millis(300),
+        ..SimulatorConfig::default()
+    })
+    .await;
+    let control = world.levers();
+    world.buys("amount=100&currency=usd").await;
+    eventually("it was tried once", || async {
+        control.deliveries().await.unwrap().len() == 1
+    })
+    .await;
+    let event = control.deliveries().await.unwrap()[0].event.clone();
+
+    let sent = control.redeliver(&event, 20).await.unwrap();
+
+    assert_eq!(sent.len(), 20);
+    assert!(receiver.letters().len() > 20);
+    assert!(receiver.most_at_a_time() <= 8);
 }
