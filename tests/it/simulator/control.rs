@@ -240,3 +240,51 @@ async fn an_event_that_is_delivered_again_often_is_so_a_few_at_a_time() {
     assert!(receiver.letters().len() > 20);
     assert!(receiver.most_at_a_time() <= 8);
 }
+
+#[tokio::test]
+async fn a_move_of_the_clock_beyond_its_limit_is_refused() {
+    let world = World::open().await;
+    let century = 10 * 10 * 366 * 24 * 60 * 60;
+    for _ in 0..10 {
+        world.advances(century / 10).await;
+    }
+
+    let refused = world
+        .try_control("clock", json!({"advance_seconds": 1}))
+        .await;
+
+    assert_eq!(refused.status, 400);
+    assert_eq!(refused.error()["param"], "advance_seconds");
+    let message = refused.error()["message"].as_str().unwrap();
+    assert!(message.contains(&century.to_string()), "{message}");
+    assert_eq!(world.levers().clock().offset_seconds, century);
+    world.advances(0).await;
+}
+
+#[tokio::test]
+async fn a_body_that_is_too_long_is_refused_like_everything_else() {
+    let world = World::open().await;
+    let object = "x".repeat(2 * 1024 * 1024);
+
+    for lever in ["settle", "faults", "chaos", "clock"] {
+        let refused = world.try_control(lever, json!({ "object": object })).await;
+
+        assert_eq!(refused.status, 413, "{lever}");
+        assert_eq!(refused.error()["type"], "invalid_request_error", "{lever}");
+        assert!(refused.error()["message"].is_string(), "{lever}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_lever_is_named_in_full() {
+    let world = World::open().await;
+
+    for path in ["levers", "events/%FF/deliver"] {
+        let refused = world.try_control(path, json!({})).await;
+
+        assert_eq!(refused.status, 404, "{path}");
+        let message = refused.error()["message"].as_str().unwrap();
+        let in_full = format!("(POST: /_control/{path})");
+        assert!(message.contains(&in_full), "{message}");
+    }
+}
