@@ -15,7 +15,7 @@ pub struct SimulatorConfig {
     pub database_url: String,
     /// The secret key that requests must carry.
     pub key: String,
-    /// Where events are delivered.
+    /// Where events are delivered: each URL once.
     pub webhooks: Vec<WebhookTarget>,
     /// How long a webhook's receiver may take to answer.
     pub webhook_timeout: Duration,

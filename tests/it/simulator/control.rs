@@ -204,16 +204,16 @@ async fn an_event_is_delivered_again_only_to_those_who_want_its_kind() {
     let control = world.levers();
     let event = control.deliveries().await.unwrap()[0].event.clone();
 
-    let wanted_by_one = control.redeliver(&event, 1).await.unwrap();
+    let wanted = control.redeliver(&event, 1).await.unwrap();
     let changed = "enabled_events[]=charge.failed";
     world
         .post(&format!("/v1/webhook_endpoints/{first}"), changed)
         .await;
-    let wanted_by_none = control.redeliver(&event, 1).await.unwrap();
+    let unwanted = control.redeliver(&event, 1).await.unwrap();
 
-    assert_eq!(wanted_by_one.len(), 1);
-    assert_eq!(wanted_by_one[0].url, configured.url());
-    assert_eq!(wanted_by_none, []);
+    assert_eq!(wanted.len(), 1);
+    assert_eq!(wanted[0].url, configured.url());
+    assert_eq!(unwanted, []);
     assert_eq!(created.letters().len(), 0);
 }
 
