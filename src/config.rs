@@ -250,19 +250,27 @@ fn address(text: &str) -> Result<SocketAddr, String> {
     text.parse().map_err(|_| said.to_owned())
 }
 
+const NO_HTTP_URL: &str = "not an http:// or https:// URL";
+
+/// Where a server is, to be continued by a path.
 fn http_url(text: &str) -> Result<String, String> {
-    let wrong = || "not an http:// or https:// URL".to_owned();
-    let url = url::Url::parse(text).map_err(|_| wrong())?;
-    match url.scheme() {
-        "http" | "https" if url.has_host() && url.query().is_none() => {
-            Ok(text.trim_end_matches('/').to_owned())
-        }
-        _ => Err(wrong()),
+    match parse_http(text)?.query() {
+        None => Ok(text.trim_end_matches('/').to_owned()),
+        Some(_) => Err(NO_HTTP_URL.to_owned()),
     }
 }
 
+/// The URL stays exactly as it is given: a slash at its end or a query is the receiver's own affair.
 fn webhook(text: &str) -> Result<(String, Secret), String> {
     // The secret has no equals sign; a URL may.
     let (url, key) = text.rsplit_once('=').ok_or("must be URL=SECRET")?;
-    Ok((http_url(url)?, secret(key)?))
+    parse_http(url)?;
+    Ok((url.to_owned(), secret(key)?))
+}
+
+fn parse_http(text: &str) -> Result<url::Url, String> {
+    url::Url::parse(text)
+        .ok()
+        .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
+        .ok_or_else(|| NO_HTTP_URL.to_owned())
 }
