@@ -7,6 +7,8 @@
 //! key new ── execute; if it executed, store the answer IN THE SAME TRANSACTION as the effect
 //! ```
 //!
+//! A key belongs to an account and to a family of versions of the API. There is one of each here, so the key alone is it.
+//!
 //! The last line is the one that matters. Were the answer stored in a second transaction, a crash between the
 //! two would leave a charge whose key is free again. What is stored is status and bytes, whatever the outcome:
 //! a 200, a decline, a refusal by the state of things, and the 500 of the `error_after` fault. What was refused
