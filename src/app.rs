@@ -12,10 +12,12 @@ use crate::{
     clock::Clock,
     config::ServeArgs,
     db::Db,
+    outbox::{bus::InProcess, relay::Relay},
     provider::{Provider, UnusableUrl},
     secret::Secret,
     simulator::{Simulator, SimulatorConfig, SimulatorError, WebhookTarget},
     web,
+    workers::Workers,
 };
 
 /// How long what is in flight may take to finish once the shop is asked to stop.
@@ -39,6 +41,7 @@ pub struct Shop {
     pub app: App,
     /// The simulator beside it, unless it uses another provider.
     pub simulator: Option<Simulator>,
+    workers: Workers,
     address: SocketAddr,
     stopping: CancellationToken,
     serving: JoinHandle<io::Result<()>>,
@@ -85,6 +88,10 @@ impl Shop {
             webhook_secrets: args.webhook_secret.clone().into(),
             tasks: TaskTracker::new(),
         };
+        let workers = Workers::on(&app.till.db);
+        if args.workers {
+            start_workers(&workers, &app.till);
+        }
         let stopping = CancellationToken::new();
         let router = web::router(app.clone());
         let serving = tokio::spawn(
@@ -95,6 +102,7 @@ impl Shop {
         Ok(Self {
             app,
             simulator,
+            workers,
             address,
             stopping,
             serving,
@@ -114,6 +122,7 @@ impl Shop {
             let _ = self.serving.await;
             self.app.tasks.close();
             self.app.tasks.wait().await;
+            self.workers.stop().await;
         };
         if tokio::time::timeout(GRACE, finish).await.is_err() {
             tracing::warn!(
@@ -125,6 +134,16 @@ impl Shop {
         }
         self.app.till.db.close().await;
     }
+}
+
+/// Starts what goes on in the background.
+fn start_workers(workers: &Workers, till: &Till) {
+    let (db, clock) = (till.db.clone(), till.clock.clone());
+    let bus = Arc::new(InProcess {
+        db: db.clone(),
+        clock: clock.clone(),
+    });
+    workers.start(Relay { db, clock, bus });
 }
 
 /// Starts the simulator with a webhook endpoint that points back at the shop.

@@ -17,6 +17,7 @@ mod database;
 mod database_conflicts;
 mod false_news;
 mod killed;
+mod outbox;
 mod prices;
 mod privacy;
 mod refused;
