@@ -8,7 +8,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     catalog,
-    checkout::Till,
+    checkout::{Till, reconciler},
     clock::Clock,
     config::ServeArgs,
     db::Db,
@@ -86,6 +86,9 @@ impl Shop {
             tasks: TaskTracker::new(),
         };
         let stopping = CancellationToken::new();
+        if args.workers {
+            start_workers(&app, &stopping);
+        }
         let router = web::router(app.clone());
         let serving = tokio::spawn(
             axum::serve(listener, router)
@@ -117,7 +120,7 @@ impl Shop {
         };
         if tokio::time::timeout(GRACE, finish).await.is_err() {
             tracing::warn!(
-                "stopped with work in flight; open checkouts are taken up by their next request or webhook"
+                "stopped with work in flight; open checkouts are taken up by their next request, webhook or reconciler"
             );
         }
         if let Some(simulator) = self.simulator {
@@ -125,6 +128,12 @@ impl Shop {
         }
         self.app.till.db.close().await;
     }
+}
+
+/// Starts what works without being asked. Any number of processes may do so.
+fn start_workers(app: &App, stopping: &CancellationToken) {
+    let till = app.till.clone();
+    app.tasks.spawn(reconciler::run(till, stopping.clone()));
 }
 
 /// Starts the simulator with a webhook endpoint that points back at the shop.

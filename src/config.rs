@@ -2,7 +2,7 @@
 
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
-use clap::{Args, Parser, Subcommand, ValueEnum, builder::BoolishValueParser};
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, builder::BoolishValueParser};
 
 use crate::{secret::Secret, simulator::ChaosRates};
 
@@ -82,6 +82,9 @@ pub struct ServeArgs {
     /// How long one request has an undecided checkout to itself before another may go on with it
     #[arg(long, env = "LEASE", value_name = "TIME", default_value = "15s", value_parser = duration)]
     pub lease: Duration,
+    /// Do nothing in the background: leave what follows a payment to other processes
+    #[arg(long = "no-workers", action = ArgAction::SetFalse)]
+    pub workers: bool,
     /// What is logged, and how
     #[command(flatten)]
     pub log: Log,

@@ -19,6 +19,7 @@ mod false_news;
 mod killed;
 mod prices;
 mod privacy;
+mod reconciler;
 mod refused;
 mod signatures;
 mod simulator;
