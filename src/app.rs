@@ -8,7 +8,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     catalog,
-    checkout::Till,
+    checkout::{Till, reconciler},
     clock::Clock,
     config::ServeArgs,
     db::Db,
@@ -89,10 +89,10 @@ impl Shop {
             tasks: TaskTracker::new(),
         };
         let workers = Workers::on(&app.till.db);
-        if args.workers {
-            start_workers(&workers, &app.till);
-        }
         let stopping = CancellationToken::new();
+        if args.workers {
+            start_workers(&workers, &app, &stopping);
+        }
         let router = web::router(app.clone());
         let serving = tokio::spawn(
             axum::serve(listener, router)
@@ -126,7 +126,7 @@ impl Shop {
         };
         if tokio::time::timeout(GRACE, finish).await.is_err() {
             tracing::warn!(
-                "stopped with work in flight; open checkouts are taken up by their next request or webhook"
+                "stopped with work in flight; open checkouts are taken up by their next request, webhook or reconciler"
             );
         }
         if let Some(simulator) = self.simulator {
@@ -136,9 +136,11 @@ impl Shop {
     }
 }
 
-/// Starts what goes on in the background.
-fn start_workers(workers: &Workers, till: &Till) {
-    let (db, clock) = (till.db.clone(), till.clock.clone());
+/// Starts what works without being asked. Any number of processes may do so.
+fn start_workers(workers: &Workers, app: &App, stopping: &CancellationToken) {
+    let till = app.till.clone();
+    app.tasks.spawn(reconciler::run(till, stopping.clone()));
+    let (db, clock) = (app.till.db.clone(), app.till.clock.clone());
     let bus = Arc::new(InProcess {
         db: db.clone(),
         clock: clock.clone(),

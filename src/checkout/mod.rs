@@ -6,11 +6,13 @@
 //! 4. [`charge`](mod@charge): the provider is asked, with no transaction open.
 //! 5. [`record`](mod@record): the outcome is written, once, by whoever learns it first.
 //! 6. [`drive`](mod@drive): the lease that lets exactly one of many retries go on with an open checkout.
-//! 7. [`earlier`]: the purchases a customer is reminded of before buying again.
+//! 7. [`reconciler`]: takes forward what nobody comes back for.
+//! 8. [`earlier`]: the purchases a customer is reminded of before buying again.
 //!
 //! ```text
 //! POST /checkout ── submit ──┐
-//! GET  /checkouts/{id} ──────┼── drive: lease ── charge ──┐
+//! GET  /checkouts/{id} ──────┤
+//! reconciler ────────────────┼── drive: lease ── charge ──┐
 //!                            │                            ├── record ── one order
 //! POST /webhooks/provider ───┴── processed event ─────────┘
 //! ```
@@ -20,6 +22,7 @@ pub mod drive;
 pub mod earlier;
 pub mod model;
 pub mod purchase;
+pub mod reconciler;
 pub mod record;
 pub mod submit;
 

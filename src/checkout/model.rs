@@ -79,6 +79,8 @@ pub struct Checkout {
     pub failure_code: Option<String>,
     /// How often it was driven.
     pub attempts: i64,
+    /// How often in a row that taught us nothing.
+    pub failures: i64,
     /// Nobody else drives it before this moment.
     pub lease_until: Option<DateTime<Utc>>,
     /// Since when the payment is looked up, and its key no longer sent.

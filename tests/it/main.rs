@@ -20,6 +20,7 @@ mod killed;
 mod outbox;
 mod prices;
 mod privacy;
+mod reconciler;
 mod refused;
 mod signatures;
 mod simulator;

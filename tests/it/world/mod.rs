@@ -41,7 +41,7 @@ pub use self::{
 /// What `settles` and the like wait for at most. Nothing takes as long; a condition that never comes fails.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A shop, running in this process.
+/// A shop, running in this process. Its stories are of requests and webhooks, so it has no workers unless it says so.
 pub struct Shop {
     pub provider: Provider,
     pub database: Database,
@@ -60,6 +60,15 @@ impl Shop {
     }
 
     pub async fn open_on(database: Database, flags: &[&str]) -> Self {
+        Self::start(database, &[flags, &["--no-workers"]].concat()).await
+    }
+
+    /// With everything that works without being asked.
+    pub async fn open_with_workers(flags: &[&str]) -> Self {
+        Self::start(Database::fresh().await, flags).await
+    }
+
+    async fn start(database: Database, flags: &[&str]) -> Self {
         let running = boring_checkout::app::Shop::start(&parse(&database, flags))
             .await
             .expect("the shop starts");

@@ -23,8 +23,13 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts the shop on `database`, with a provider that runs elsewhere.
+    /// Starts the shop on `database`, with a provider that runs elsewhere. It does only what it is asked for.
     pub fn shop(database: &Database, provider: &Provider, flags: &[&str]) -> Self {
+        Self::shop_with_workers(database, provider, &[flags, &["--no-workers"]].concat())
+    }
+
+    /// Starts a shop like that, and the workers in it.
+    pub fn shop_with_workers(database: &Database, provider: &Provider, flags: &[&str]) -> Self {
         let url = database.url();
         let common = [
             "serve",
