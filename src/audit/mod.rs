@@ -72,7 +72,8 @@ impl Invariant {
     }
 }
 
-/// How much there is of everything. The shop does not refund or send mail yet, so there is none of either.
+/// How much there is of everything. The shop does not refund yet, so there are no refunds.
+/// Mails count once they are sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[expect(missing_docs, reason = "each name says it")]
 pub struct Counts {

@@ -17,6 +17,7 @@ mod database;
 mod database_conflicts;
 mod false_news;
 mod killed;
+mod mail;
 mod outbox;
 mod prices;
 mod privacy;
