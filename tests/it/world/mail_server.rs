@@ -168,7 +168,13 @@ impl MailServer {
             } else if line == "DATA" {
                 say(&mut says, "354 go on").await?;
                 let mut raw = String::new();
-                while let Some(line) = lines.next_line().await?.filter(|line| line != ".") {
+                loop {
+                    let Some(line) = lines.next_line().await? else {
+                        return Ok(()); // They were killed in the middle of it.
+                    };
+                    if line == "." {
+                        break;
+                    }
                     raw.push_str(line.strip_prefix('.').unwrap_or(&line));
                     raw.push_str("\r\n");
                 }
