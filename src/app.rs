@@ -80,6 +80,8 @@ impl Shop {
                 db,
                 clock,
                 lease: TimeDelta::from_std(args.lease).unwrap_or(TimeDelta::MAX),
+                authentication_time: TimeDelta::from_std(args.authentication_time)
+                    .unwrap_or(TimeDelta::MAX),
                 public_url,
             },
             webhook_secrets: args.webhook_secret.clone().into(),

@@ -82,6 +82,9 @@ pub struct ServeArgs {
     /// How long one request has an undecided checkout to itself before another may go on with it
     #[arg(long, env = "LEASE", value_name = "TIME", default_value = "15s", value_parser = duration)]
     pub lease: Duration,
+    /// How long a customer has to answer their bank before the payment is given up
+    #[arg(long, env = "AUTHENTICATION_TIME", value_name = "TIME", default_value = "1h", value_parser = duration)]
+    pub authentication_time: Duration,
     /// Do nothing in the background: leave what follows a payment to other processes
     #[arg(long = "no-workers", action = ArgAction::SetFalse)]
     pub workers: bool,

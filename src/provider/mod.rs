@@ -97,6 +97,17 @@ impl Provider {
         }
     }
 
+    /// Gives the payment intent `id` up, under `key`. The answer is how it stands then: one that has succeeded meanwhile
+    /// is not given up, and the refusal says so.
+    pub async fn cancel(&self, id: &str, key: &str, give_up: Duration) -> Outcome {
+        let path = format!("/v1/payment_intents/{}/cancel", percent_encode(id));
+        let body = "cancellation_reason=abandoned";
+        match self.transport.post(&path, key, body, give_up).await {
+            Ok(answer) => Outcome::of_answer(&answer),
+            Err(doubt) => Outcome::Unknown(doubt),
+        }
+    }
+
     /// Looks for the payment intent whose metadata names `checkout_id`, among all created since an instant (Unix
     /// seconds, included, by the provider's clock).
     pub async fn find(&self, checkout_id: &str, since: i64) -> Found {

@@ -6,6 +6,7 @@
     reason = "a test that is wrong shall fail, also in what is no `#[test]` function itself"
 )]
 
+mod abandoned;
 mod authentication;
 mod bad_input;
 mod buying;

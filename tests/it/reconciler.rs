@@ -15,19 +15,19 @@ const CREATE: &str = "payment_intents.create";
 const PENDING: &str = "select count(*) from checkouts where status = 'pending'";
 
 /// A shop with workers that gives up on a call quickly, and hears of nothing by webhook.
-async fn attentive() -> Shop {
+pub async fn attentive() -> Shop {
     let flags = ["--provider-timeout", "300ms", "--lease", "300ms"];
     let shop = Shop::open_with_workers(&flags).await;
     shop.provider.loses_webhooks().await;
     shop
 }
 
-async fn goes_down(provider: &Provider, operation: &str, fault: &str) {
+pub async fn goes_down(provider: &Provider, operation: &str, fault: &str) {
     let fault = json!({"on": {"operation": operation}, "fault": fault, "times": 1_000_000});
     provider.fault(fault).await;
 }
 
-async fn comes_up(provider: &Provider) {
+pub async fn comes_up(provider: &Provider) {
     provider.mends().await;
     provider.loses_webhooks().await;
 }
@@ -61,12 +61,12 @@ async fn is_driven_in_vain(shop: &Shop) -> Duration {
     waited
 }
 
-async fn is_decided(shop: &Shop) {
+pub async fn is_decided(shop: &Shop) {
     eventually("it is decided", || async { shop.count(PENDING).await == 0 }).await;
 }
 
 /// The audit, for a shop that is further than its webhooks allow.
-async fn came_to(shop: &Shop, expected: Expected) {
+pub async fn came_to(shop: &Shop, expected: Expected) {
     let report = shop.report().await;
     assert!(report.ok, "{report}");
     let sold = "select cast(coalesce(sum(stocked - stock), 0) as bigint) from products";
@@ -207,7 +207,7 @@ async fn r13_a_stored_500_without_a_charge_ends_without_one() {
 }
 
 /// A provider that outlives the shops, and never sends a webhook.
-async fn quiet_provider() -> (Simulator, Provider) {
+pub async fn quiet_provider() -> (Simulator, Provider) {
     let simulator = Simulator::start_with(SimulatorConfig {
         listen: ([127, 0, 0, 1], 0).into(),
         database_url: "sqlite::memory:".to_owned(),
