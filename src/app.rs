@@ -16,6 +16,7 @@ use crate::{
     secret::Secret,
     simulator::{Simulator, SimulatorConfig, SimulatorError, WebhookTarget},
     web,
+    webhooks::missed,
 };
 
 /// How long what is in flight may take to finish once the shop is asked to stop.
@@ -134,8 +135,9 @@ impl Shop {
 
 /// Starts what works without being asked. Any number of processes may do so.
 fn start_workers(app: &App, stopping: &CancellationToken) {
-    let till = app.till.clone();
-    app.tasks.spawn(reconciler::run(till, stopping.clone()));
+    let (till, tasks) = (&app.till, &app.tasks);
+    tasks.spawn(reconciler::run(till.clone(), stopping.clone()));
+    tasks.spawn(missed::run(till.clone(), stopping.clone()));
 }
 
 /// Starts the simulator with a webhook endpoint that points back at the shop.

@@ -6,6 +6,7 @@
 //! What comes back is an [`Outcome`], not a result: for a payment "I don't know" is a third answer beside yes
 //! and no, and whoever receives it has to say what to do with each.
 
+mod events;
 mod outcome;
 mod transport;
 pub mod wire;
@@ -15,6 +16,7 @@ use std::{fmt, time::Duration};
 use url::form_urlencoded;
 
 pub use self::{
+    events::Events,
     outcome::{Doubt, Found, Outcome, Payment},
     transport::UnusableUrl,
 };

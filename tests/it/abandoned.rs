@@ -11,8 +11,8 @@ use crate::{
     authentication::asked,
     reconciler::{attentive, came_to, comes_up, goes_down, is_decided, quiet_provider},
     world::{
-        Books, Database, Expected, NOTHING, ONCE, Process, Provider, Shop, Visitor, eventually,
-        holding, probed,
+        Books, Database, Expected, NOTHING, ONCE, Process, Provider, Shop, Visitor, client,
+        eventually, holding, probed,
     },
 };
 
@@ -116,6 +116,33 @@ async fn a_lost_answer_to_the_cancel_is_asked_for_again_under_the_same_key() {
     came_to(&shop, NOTHING).await;
 }
 
+/// Somebody has used the key for something else. It will never give the payment up, and another one will.
+#[tokio::test]
+async fn r13_a_spoilt_key_is_replaced() {
+    let shop = attentive().await;
+    asked(&shop).await;
+    let keys = shop.db().query("select idempotency_key from checkouts");
+    let key: uuid::Uuid = keys.fetch_scalar().await.expect("a key");
+    for attempt in 2..=3 {
+        let spoils = client()
+            .post(format!("{}/v1/customers", shop.provider.url))
+            .bearer_auth("sk_test_boring")
+            .header("idempotency-key", format!("{key}-cancel-{attempt}"));
+        assert_eq!(spoils.send().await.expect("an answer").status(), 200);
+    }
+
+    shop.later(HOUR + 1);
+    eventually("it is decided", || async {
+        shop.later(5);
+        shop.count("select count(*) from checkouts where status = 'canceled'")
+            .await
+            == 1
+    })
+    .await;
+    assert!(cancels(&shop.provider).await.len() > 1);
+    came_to(&shop, NOTHING).await;
+}
+
 /// After the provider said that the customer is still being asked, and before it hears that we give up.
 #[tokio::test]
 async fn a_customer_who_approves_at_the_very_moment_has_paid() {
@@ -182,45 +209,50 @@ async fn r48_approvals_and_the_end_of_the_time_at_the_same_instant() {
 /// East and west of Greenwich an hour is an hour.
 #[tokio::test]
 async fn r49_the_time_of_a_customer_is_the_same_in_auckland_and_in_honolulu() {
-    for zone in ["Pacific/Auckland", "Pacific/Honolulu"] {
-        let database = Database::fresh().await;
-        let (_simulator, provider) = quiet_provider().await;
-        let books = Books::of(&database, &provider).await;
-        let shop = Process::of(
-            Command::new(env!("CARGO_BIN_EXE_boring-checkout"))
-                .args(["serve", "--listen", "127.0.0.1:0", "--log", "warn"])
-                .args(["--database-url", &database.url()])
-                .args(["--provider-url", &provider.url, "--lease", "300ms"])
-                .env("TZ", zone),
-        );
-        let buyer = shop.visitor().with_cart("TEA-01", 1).await;
-        let form = buyer.opens_checkout().await;
-        let form = form.with("payment_method", "pm_card_threeDSecure2Required");
-        let status = buyer.submits(&form).await.location().to_owned();
-        assert_eq!(buyer.sees(&status).await.heading(), ASKED, "{zone}");
-        let stored: DateTime<Utc> = books
-            .db()
-            .query("select asked_at from checkouts")
-            .fetch_scalar()
-            .await
-            .expect("a time");
-        assert!(
-            (Utc::now() - stored).abs() < TimeDelta::minutes(1),
-            "{zone}: {stored}"
-        );
+    tokio::join!(
+        an_hour_is_an_hour_in("Pacific/Auckland"),
+        an_hour_is_an_hour_in("Pacific/Honolulu")
+    );
+}
 
-        was_asked(&books, TimeDelta::minutes(58)).await;
-        let looks = books.count("select attempts from checkouts").await;
-        eventually("it is looked at", || async {
-            books.count("select attempts from checkouts").await > looks
-        })
-        .await;
-        assert!(cancels(&provider).await.is_empty(), "{zone}: too early");
+async fn an_hour_is_an_hour_in(zone: &str) {
+    let database = Database::fresh().await;
+    let (_simulator, provider) = quiet_provider().await;
+    let books = Books::of(&database, &provider).await;
+    let shop = Process::of(
+        Command::new(env!("CARGO_BIN_EXE_boring-checkout"))
+            .args(["serve", "--listen", "127.0.0.1:0", "--log", "warn"])
+            .args(["--database-url", &database.url()])
+            .args(["--provider-url", &provider.url, "--lease", "300ms"])
+            .env("TZ", zone),
+    );
+    let buyer = shop.visitor().with_cart("TEA-01", 1).await;
+    let form = buyer.opens_checkout().await;
+    let form = form.with("payment_method", "pm_card_threeDSecure2Required");
+    let status = buyer.submits(&form).await.location().to_owned();
+    assert_eq!(buyer.sees(&status).await.heading(), ASKED, "{zone}");
+    let stored: DateTime<Utc> = books
+        .db()
+        .query("select asked_at from checkouts")
+        .fetch_scalar()
+        .await
+        .expect("a time");
+    assert!(
+        (Utc::now() - stored).abs() < TimeDelta::minutes(1),
+        "{zone}: {stored}"
+    );
 
-        was_asked(&books, TimeDelta::minutes(61)).await;
-        books.expect(NOTHING).await;
-        assert_eq!(cancels(&provider).await.len(), 1, "{zone}");
-    }
+    was_asked(&books, TimeDelta::minutes(58)).await;
+    let looks = books.count("select attempts from checkouts").await;
+    eventually("it is looked at", || async {
+        books.count("select attempts from checkouts").await > looks
+    })
+    .await;
+    assert!(cancels(&provider).await.is_empty(), "{zone}: too early");
+
+    was_asked(&books, TimeDelta::minutes(61)).await;
+    books.expect(NOTHING).await;
+    assert_eq!(cancels(&provider).await.len(), 1, "{zone}");
 }
 
 /// So long ago.

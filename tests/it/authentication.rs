@@ -16,7 +16,7 @@ pub async fn asked(shop: &Shop) -> (Visitor, String) {
 }
 
 /// Presses a button on the provider's page, and returns where it leads, within the shop.
-async fn answers(shop: &Shop, page: &Page, verdict: &str) -> String {
+pub async fn answers(shop: &Shop, page: &Page, verdict: &str) -> String {
     let asks = page.link_that_starts(&shop.provider.url);
     let asks = asks
         .strip_prefix(&shop.provider.url)

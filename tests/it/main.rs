@@ -18,6 +18,7 @@ mod database;
 mod database_conflicts;
 mod false_news;
 mod killed;
+mod missed_events;
 mod prices;
 mod privacy;
 mod reconciler;

@@ -14,12 +14,18 @@ use crate::world::{
 const CREATE: &str = "payment_intents.create";
 const PENDING: &str = "select count(*) from checkouts where status = 'pending'";
 
-/// A shop with workers that gives up on a call quickly, and hears of nothing by webhook.
+/// A shop with workers that gives up on a call quickly, and hears of nothing that it does not ask for.
 pub async fn attentive() -> Shop {
     let flags = ["--provider-timeout", "300ms", "--lease", "300ms"];
     let shop = Shop::open_with_workers(&flags).await;
-    shop.provider.loses_webhooks().await;
+    tells_nothing(&shop.provider).await;
     shop
+}
+
+/// It answers what it is asked about a payment, and does not say by itself what happened.
+async fn tells_nothing(provider: &Provider) {
+    provider.loses_webhooks().await;
+    goes_down(provider, "events.list", "drop_request").await;
 }
 
 pub async fn goes_down(provider: &Provider, operation: &str, fault: &str) {
@@ -29,7 +35,7 @@ pub async fn goes_down(provider: &Provider, operation: &str, fault: &str) {
 
 pub async fn comes_up(provider: &Provider) {
     provider.mends().await;
-    provider.loses_webhooks().await;
+    tells_nothing(provider).await;
 }
 
 /// Somebody who has pressed Pay, and is gone.
@@ -239,7 +245,7 @@ async fn r14_a_lost_answer_and_then_a_crash_and_nobody_comes_back() {
     let _ = submission.await.expect("no panic");
     assert_eq!(books.count("select count(*) from orders").await, 0);
 
-    provider.mends().await;
+    comes_up(&provider).await;
     let _shop = Process::shop_with_workers(&database, &provider, &QUICK);
     books.expect(ONCE).await;
 }
@@ -255,7 +261,7 @@ async fn two_processes_share_the_work() {
     let shop = Process::shop(&database, &provider, &QUICK);
     join_all((0..CUSTOMERS).map(|_| gone(shop.visitor(), "TEA-01"))).await;
     shop.kill();
-    provider.mends().await;
+    comes_up(&provider).await;
     // Whoever comes second while the first waits for the answer is seen to ask again.
     let slow =
         json!({"on": {"operation": CREATE}, "fault": "delay", "delay_ms": 300, "times": 1000});
@@ -291,7 +297,7 @@ async fn a_shop_that_is_asked_to_stop_finishes_what_its_workers_have_begun() {
     let shop = Process::shop(&database, &provider, &QUICK);
     gone(shop.visitor(), "TEA-01").await;
     shop.kill();
-    provider.mends().await;
+    comes_up(&provider).await;
     let slow = json!({"on": {"operation": CREATE}, "fault": "delay", "delay_ms": 1000});
     provider.fault(slow).await;
 
