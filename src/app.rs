@@ -12,11 +12,13 @@ use crate::{
     clock::Clock,
     config::ServeArgs,
     db::Db,
+    outbox::{bus::InProcess, relay::Relay},
     provider::{Provider, UnusableUrl},
     secret::Secret,
     simulator::{Simulator, SimulatorConfig, SimulatorError, WebhookTarget},
     web,
     webhooks::missed,
+    workers::Workers,
 };
 
 /// How long what is in flight may take to finish once the shop is asked to stop.
@@ -40,6 +42,7 @@ pub struct Shop {
     pub app: App,
     /// The simulator beside it, unless it uses another provider.
     pub simulator: Option<Simulator>,
+    workers: Workers,
     address: SocketAddr,
     stopping: CancellationToken,
     serving: JoinHandle<io::Result<()>>,
@@ -88,9 +91,10 @@ impl Shop {
             webhook_secrets: args.webhook_secret.clone().into(),
             tasks: TaskTracker::new(),
         };
+        let workers = Workers::on(&app.till.db);
         let stopping = CancellationToken::new();
         if args.workers {
-            start_workers(&app, &stopping);
+            start_workers(&workers, &app, &stopping);
         }
         let router = web::router(app.clone());
         let serving = tokio::spawn(
@@ -101,6 +105,7 @@ impl Shop {
         Ok(Self {
             app,
             simulator,
+            workers,
             address,
             stopping,
             serving,
@@ -120,6 +125,7 @@ impl Shop {
             let _ = self.serving.await;
             self.app.tasks.close();
             self.app.tasks.wait().await;
+            self.workers.stop().await;
         };
         if tokio::time::timeout(GRACE, finish).await.is_err() {
             tracing::warn!(
@@ -134,10 +140,16 @@ impl Shop {
 }
 
 /// Starts what works without being asked. Any number of processes may do so.
-fn start_workers(app: &App, stopping: &CancellationToken) {
+fn start_workers(workers: &Workers, app: &App, stopping: &CancellationToken) {
     let (till, tasks) = (&app.till, &app.tasks);
     tasks.spawn(reconciler::run(till.clone(), stopping.clone()));
     tasks.spawn(missed::run(till.clone(), stopping.clone()));
+    let (db, clock) = (till.db.clone(), till.clock.clone());
+    let bus = Arc::new(InProcess {
+        db: db.clone(),
+        clock: clock.clone(),
+    });
+    workers.start(Relay { db, clock, bus });
 }
 
 /// Starts the simulator with a webhook endpoint that points back at the shop.

@@ -33,6 +33,8 @@ pub enum Command {
     Audit(AuditArgs),
     /// Create or upgrade the schema and stop
     Migrate(MigrateArgs),
+    /// Look at what the rest of the world has not heard yet, and try again what is parked
+    Outbox(OutboxArgs),
 }
 
 /// The flags of `serve`.
@@ -160,6 +162,39 @@ pub struct MigrateArgs {
     /// What is logged, and how
     #[command(flatten)]
     pub log: Log,
+}
+
+/// The flags of `outbox`.
+#[derive(Debug, Args)]
+pub struct OutboxArgs {
+    /// What to do
+    #[command(subcommand)]
+    pub action: OutboxAction,
+}
+
+/// What can be done with the outbox.
+#[derive(Debug, Subcommand)]
+pub enum OutboxAction {
+    /// List what is not published yet: a row's number, its message, and what it waits for
+    List {
+        /// The shop's database
+        #[command(flatten)]
+        database: Database,
+        /// What is logged, and how
+        #[command(flatten)]
+        log: Log,
+    },
+    /// Try parked rows again
+    Retry {
+        /// The number of one row, as `list` has it [default: all that are parked]
+        id: Option<i64>,
+        /// The shop's database
+        #[command(flatten)]
+        database: Database,
+        /// What is logged, and how
+        #[command(flatten)]
+        log: Log,
+    },
 }
 
 /// The flag of every command that needs the shop's database.

@@ -31,6 +31,9 @@ pub mod catalog;
 pub mod discrepancies;
 pub mod inventory;
 pub mod orders;
+
+// What comes after the payment.
+pub mod fulfilment;
 pub mod outbox;
 
 // What all of it stands on.
@@ -55,6 +58,7 @@ pub mod same_origin;
 pub mod app;
 pub mod config;
 pub mod port_file;
+pub mod workers;
 
 // What the documentation shows for Rust is run as well.
 #[cfg(doctest)]

@@ -10,8 +10,12 @@ use boring_checkout::{
     app::Shop,
     audit,
     clock::Clock,
-    config::{AuditArgs, Cli, Command, Log, LogFormat, MigrateArgs, ProviderArgs, ServeArgs},
+    config::{
+        AuditArgs, Cli, Command, Database, Log, LogFormat, MigrateArgs, OutboxAction, ProviderArgs,
+        ServeArgs,
+    },
     db::Db,
+    outbox::operator,
     port_file::PortFile,
     provider::Provider,
     simulator::{Chaos, Simulator, SimulatorConfig, WebhookTarget},
@@ -42,6 +46,7 @@ async fn main() -> ExitCode {
         Some(Command::Provider(args)) => provider(args).await,
         Some(Command::Audit(args)) => audit(args).await,
         Some(Command::Migrate(args)) => migrate(&args).await,
+        Some(Command::Outbox(args)) => outbox(args.action).await,
     };
     done.unwrap_or_else(|error| fail(&error.to_string()))
 }
@@ -118,9 +123,7 @@ fn provider_is_at(url: &str) -> String {
 
 async fn audit(args: AuditArgs) -> Result<ExitCode, Failure> {
     start_log(&args.log)?;
-    let db = Db::open_as_it_is(args.database.url.expose())
-        .await
-        .map_err(|error| format!("cannot open the database: {error}"))?;
+    let db = open_as_it_is(&args.database).await?;
     let timeout = std::time::Duration::from_secs(10);
     let provider = Provider::new(&args.provider_url, args.provider_key.key, timeout)?;
     let report = audit::audit(&db, &provider, Clock::default().now()).await?;
@@ -139,6 +142,34 @@ async fn migrate(args: &MigrateArgs) -> Result<ExitCode, Failure> {
         .map_err(|error| format!("cannot migrate the database: {error}"))?;
     print("The schema is up to date.\n")?;
     Ok(ExitCode::SUCCESS)
+}
+
+async fn outbox(action: OutboxAction) -> Result<ExitCode, Failure> {
+    match action {
+        OutboxAction::List { database, log } => {
+            start_log(&log)?;
+            let db = open_as_it_is(&database).await?;
+            let rows = operator::unpublished(&db).await?;
+            print(
+                &rows
+                    .iter()
+                    .map(|row| format!("{row}\n"))
+                    .collect::<String>(),
+            )?;
+        }
+        OutboxAction::Retry { id, database, log } => {
+            start_log(&log)?;
+            let db = open_as_it_is(&database).await?;
+            let retried = operator::retry(&db, id).await?;
+            print(&format!("{retried} tried again.\n"))?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn open_as_it_is(database: &Database) -> Result<Db, Failure> {
+    let opened = Db::open_as_it_is(database.url.expose()).await;
+    Ok(opened.map_err(|error| format!("cannot open the database: {error}"))?)
 }
 
 /// Logs go to standard error, so that what a command prints can be piped.

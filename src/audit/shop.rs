@@ -9,10 +9,14 @@ use crate::{
     catalog::Sku,
     db::{Db, Row, Tx},
     ids::{CartId, CheckoutId},
+    orders::OrderNumber,
 };
 
-/// An undecided checkout older than this needs a person.
+/// An undecided checkout, or a message that nobody took, older than this needs a person.
 const HORIZON: TimeDelta = TimeDelta::hours(24);
+
+/// How long a published message may be on its way to its consumers.
+const DELIVERY: TimeDelta = TimeDelta::minutes(5);
 
 pub(super) async fn invariants(tx: &mut Tx, now: DateTime<Utc>) -> sqlx::Result<Vec<Invariant>> {
     Ok(vec![
@@ -22,6 +26,8 @@ pub(super) async fn invariants(tx: &mut Tx, now: DateTime<Utc>) -> sqlx::Result<
         stock_is_conserved(tx).await?,
         reservations_follow_their_checkout(tx).await?,
         each_order_is_announced_once(tx).await?,
+        each_order_is_shipped(tx, now).await?,
+        nothing_is_unpublished_past_the_horizon(tx, now).await?,
         nothing_is_pending_past_the_horizon(tx, now).await?,
         discrepancies_are_resolved(tx).await?,
     ])
@@ -125,6 +131,38 @@ async fn each_order_is_announced_once(tx: &mut Tx) -> sqlx::Result<Invariant> {
         "each_order_is_announced_once",
         "checkout",
         &checkouts,
+    ))
+}
+
+/// That it is not shipped twice is the table's business. Until its news is published, and while it is on its way, an
+/// order may still wait.
+async fn each_order_is_shipped(tx: &mut Tx, now: DateTime<Utc>) -> sqlx::Result<Invariant> {
+    let orders: Vec<(OrderNumber,)> = tx
+        .query(
+            "select o.number from orders o
+             join outbox m on m.aggregate_id = o.checkout_id and m.event_type = 'order.placed'
+             left join shipments s on s.order_number = o.number
+             where m.published_at < $1 and s.order_number is null",
+        )
+        .bind(now - DELIVERY)
+        .fetch_all()
+        .await?;
+    Ok(violated("each_order_is_shipped", "order", &orders))
+}
+
+async fn nothing_is_unpublished_past_the_horizon(
+    tx: &mut Tx,
+    now: DateTime<Utc>,
+) -> sqlx::Result<Invariant> {
+    let messages: Vec<(i64,)> = tx
+        .query("select id from outbox where published_at is null and created_at < $1 order by id")
+        .bind(now - HORIZON)
+        .fetch_all()
+        .await?;
+    Ok(violated(
+        "nothing_is_unpublished_past_the_horizon",
+        "message",
+        &messages,
     ))
 }
 

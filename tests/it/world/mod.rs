@@ -121,6 +121,16 @@ impl Shop {
         .await;
     }
 
+    /// Waits until all that follows from what has happened is done.
+    pub async fn finishes(&self) {
+        eventually("everything is published", || async {
+            self.count("select count(*) from outbox where published_at is null")
+                .await
+                == 0
+        })
+        .await;
+    }
+
     pub async fn count(&self, sql: &'static str) -> i64 {
         self.db().query(sql).fetch_scalar().await.expect(sql)
     }
