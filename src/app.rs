@@ -23,6 +23,7 @@ use crate::{
     secret::Secret,
     simulator::{Simulator, SimulatorConfig, SimulatorError, WebhookTarget},
     web,
+    webhooks::missed,
     workers::Workers,
 };
 
@@ -95,6 +96,8 @@ impl Shop {
                 db,
                 clock,
                 lease: TimeDelta::from_std(args.lease).unwrap_or(TimeDelta::MAX),
+                authentication_time: TimeDelta::from_std(args.authentication_time)
+                    .unwrap_or(TimeDelta::MAX),
                 public_url,
             },
             webhook_secrets: args.webhook_secret.clone().into(),
@@ -155,9 +158,10 @@ fn start_workers(
     args: &ServeArgs,
     stopping: &CancellationToken,
 ) -> Result<(), StartError> {
-    let till = app.till.clone();
-    app.tasks.spawn(reconciler::run(till, stopping.clone()));
-    let (db, clock) = (app.till.db.clone(), app.till.clock.clone());
+    let (till, tasks) = (&app.till, &app.tasks);
+    tasks.spawn(reconciler::run(till.clone(), stopping.clone()));
+    tasks.spawn(missed::run(till.clone(), stopping.clone()));
+    let (db, clock) = (till.db.clone(), till.clock.clone());
     let bus = Arc::new(InProcess {
         db: db.clone(),
         clock: clock.clone(),

@@ -112,6 +112,9 @@ pub struct ServeArgs {
         default_value = "The Boring Shop <shop@boring.example>"
     )]
     pub mail_from: Mailbox,
+    /// How long a customer has to answer their bank before the payment is given up
+    #[arg(long, env = "AUTHENTICATION_TIME", value_name = "TIME", default_value = "1h", value_parser = duration)]
+    pub authentication_time: Duration,
     /// Do nothing in the background: leave what follows a payment to other processes
     #[arg(long = "no-workers", action = ArgAction::SetFalse)]
     pub workers: bool,

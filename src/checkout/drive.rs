@@ -7,7 +7,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::{Till, charge, model::Checkout, record, record::Verdict};
+use super::{Till, abandon, charge, model::Checkout, record, record::Verdict};
 use crate::{
     db::{Db, retrying},
     ids::CheckoutId,
@@ -23,7 +23,15 @@ const WAITING: TimeDelta = TimeDelta::seconds(3);
 /// Charges and records `checkout`, whose lease the caller holds.
 #[tracing::instrument(skip_all, fields(checkout.id = %checkout.id))]
 pub async fn drive(till: &Till, checkout: Checkout) -> sqlx::Result<()> {
-    let outcome = charge(till, &checkout).await;
+    let mut outcome = charge(till, &checkout).await;
+    let deadline = abandon::deadline(till, &checkout, till.clock.now());
+    let is_asked = matches!(outcome, Outcome::NeedsAuthentication { .. });
+    if is_asked && deadline <= till.clock.now() {
+        match abandon::abandon(till, &checkout).await? {
+            Some(instead) => outcome = instead,
+            None => return Ok(()),
+        }
+    }
     let rest = match &outcome {
         Outcome::Unknown(doubt) => {
             tracing::warn!(checkout.id = %checkout.id, attempt = checkout.attempts, ?doubt, "outcome unknown");
@@ -31,7 +39,13 @@ pub async fn drive(till: &Till, checkout: Checkout) -> sqlx::Result<()> {
         }
         outcome => match record(&till.db, checkout.id, outcome, till.clock.now()).await? {
             Verdict::Concluded | Verdict::Nothing => return Ok(()),
-            Verdict::Waiting => Rest::while_waiting(till.clock.now() - checkout.created_at),
+            Verdict::Waiting => {
+                let now = till.clock.now();
+                Rest::while_waiting(
+                    now - checkout.created_at,
+                    is_asked.then_some(deadline - now),
+                )
+            }
             // More calls will not settle what a person has to look at.
             Verdict::Discrepancy => Rest::of(LONGEST_WAIT),
         },
@@ -71,10 +85,11 @@ impl Rest {
         }
     }
 
-    /// The reconciler waits as long again as the checkout has waited already.
-    fn while_waiting(age: TimeDelta) -> Self {
+    /// The reconciler waits as long again as the checkout has waited already, and not beyond the customer's time.
+    fn while_waiting(age: TimeDelta, left: Option<TimeDelta>) -> Self {
+        let patience = age.clamp(WAITING, LONGEST_WAIT);
         Self {
-            reconciler: age.clamp(WAITING, LONGEST_WAIT),
+            reconciler: left.map_or(patience, |left| patience.min(left).max(WAITING)),
             ..Self::of(WAITING)
         }
     }
@@ -160,10 +175,12 @@ mod tests {
 
     #[test]
     fn a_customer_is_waited_for_with_patience() {
-        let after = |age| Rest::while_waiting(TimeDelta::seconds(age)).reconciler;
+        let after = |age| Rest::while_waiting(TimeDelta::seconds(age), None).reconciler;
         assert_eq!(after(0), WAITING);
         assert_eq!(after(60), TimeDelta::seconds(60));
         assert_eq!(after(86_400), LONGEST_WAIT);
-        assert_eq!(Rest::while_waiting(TimeDelta::days(1)).all, WAITING);
+        let late = Rest::while_waiting(TimeDelta::hours(1), Some(TimeDelta::seconds(7)));
+        assert_eq!(late.reconciler, TimeDelta::seconds(7));
+        assert_eq!(late.all, WAITING);
     }
 }

@@ -75,6 +75,8 @@ pub struct Checkout {
     pub payment_intent_id: Option<String>,
     /// Where the customer has to go to authenticate the payment.
     pub next_action_url: Option<String>,
+    /// When they were first asked to.
+    pub asked_at: Option<DateTime<Utc>>,
     /// Why it ended without a charge: the provider's code.
     pub failure_code: Option<String>,
     /// How often it was driven.

@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// How long it sleeps at most. Another process may have submitted what is due first.
-const POLL: TimeDelta = TimeDelta::seconds(10);
+const POLL: TimeDelta = TimeDelta::seconds(5);
 
 /// How long it sleeps at least, so that nothing which cannot be driven makes it spin.
 const BREATH: TimeDelta = TimeDelta::milliseconds(50);

@@ -217,7 +217,7 @@ async fn end_without_payment(
     Ok(Verdict::Concluded)
 }
 
-/// Notes which payment a pending checkout waits for, and where the customer has to go for it.
+/// Notes which payment a pending checkout waits for, where the customer has to go for it, and since when.
 async fn wait(
     tx: &mut Tx,
     id: CheckoutId,
@@ -227,7 +227,8 @@ async fn wait(
 ) -> sqlx::Result<Verdict> {
     let noted = tx
         .query(concat!(
-            "update checkouts set payment_intent_id = $4, next_action_url = $5",
+            "update checkouts set payment_intent_id = $4, next_action_url = $5,
+                 asked_at = coalesce(asked_at, $6)",
             if_agreed!()
         ))
         .bind(id)
@@ -235,6 +236,7 @@ async fn wait(
         .bind(&payment.currency)
         .bind(&payment.intent)
         .bind(url)
+        .bind(url.map(|_| now))
         .execute()
         .await?;
     if noted == 0 {

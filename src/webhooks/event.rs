@@ -37,6 +37,11 @@ impl Event {
     pub fn parse(body: &[u8], live: bool) -> Result<Self, NotAnEvent> {
         // A tree and not a struct: it takes the last of duplicate keys, as most readers do, and reports none.
         let event: Value = serde_json::from_slice(body).map_err(|_| NotAnEvent)?;
+        Self::read(&event, live)
+    }
+
+    /// Reads an event that the provider has shown us. As [`parse`](Self::parse).
+    pub fn read(event: &Value, live: bool) -> Result<Self, NotAnEvent> {
         let text = |name: &str| {
             event
                 .get(name)

@@ -58,6 +58,7 @@ fn help_names_every_flag_with_its_environment_variable_and_default() {
         ("--webhook-secret", "WEBHOOK_SECRET", "whsec_boring"),
         ("--provider-timeout", "PROVIDER_TIMEOUT", "10s"),
         ("--lease", "LEASE", "15s"),
+        ("--authentication-time", "AUTHENTICATION_TIME", "1h"),
         ("--log", "RUST_LOG", "info"),
         ("--log-format", "LOG_FORMAT", "pretty"),
     ];

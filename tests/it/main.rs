@@ -6,6 +6,7 @@
     reason = "a test that is wrong shall fail, also in what is no `#[test]` function itself"
 )]
 
+mod abandoned;
 mod authentication;
 mod bad_input;
 mod buying;
@@ -18,6 +19,7 @@ mod database_conflicts;
 mod false_news;
 mod killed;
 mod mail;
+mod missed_events;
 mod outbox;
 mod prices;
 mod privacy;

@@ -14,22 +14,28 @@ use crate::world::{
 const CREATE: &str = "payment_intents.create";
 const PENDING: &str = "select count(*) from checkouts where status = 'pending'";
 
-/// A shop with workers that gives up on a call quickly, and hears of nothing by webhook.
-async fn attentive() -> Shop {
+/// A shop with workers that gives up on a call quickly, and hears of nothing that it does not ask for.
+pub async fn attentive() -> Shop {
     let flags = ["--provider-timeout", "300ms", "--lease", "300ms"];
     let shop = Shop::open_with_workers(&flags).await;
-    shop.provider.loses_webhooks().await;
+    tells_nothing(&shop.provider).await;
     shop
 }
 
-async fn goes_down(provider: &Provider, operation: &str, fault: &str) {
+/// It answers what it is asked about a payment, and does not say by itself what happened.
+async fn tells_nothing(provider: &Provider) {
+    provider.loses_webhooks().await;
+    goes_down(provider, "events.list", "drop_request").await;
+}
+
+pub async fn goes_down(provider: &Provider, operation: &str, fault: &str) {
     let fault = json!({"on": {"operation": operation}, "fault": fault, "times": 1_000_000});
     provider.fault(fault).await;
 }
 
-async fn comes_up(provider: &Provider) {
+pub async fn comes_up(provider: &Provider) {
     provider.mends().await;
-    provider.loses_webhooks().await;
+    tells_nothing(provider).await;
 }
 
 /// Somebody who has pressed Pay, and is gone.
@@ -61,12 +67,12 @@ async fn is_driven_in_vain(shop: &Shop) -> Duration {
     waited
 }
 
-async fn is_decided(shop: &Shop) {
+pub async fn is_decided(shop: &Shop) {
     eventually("it is decided", || async { shop.count(PENDING).await == 0 }).await;
 }
 
 /// The audit, for a shop that is further than its webhooks allow.
-async fn came_to(shop: &Shop, expected: Expected) {
+pub async fn came_to(shop: &Shop, expected: Expected) {
     let report = shop.report().await;
     assert!(report.ok, "{report}");
     let sold = "select cast(coalesce(sum(stocked - stock), 0) as bigint) from products";
@@ -207,7 +213,7 @@ async fn r13_a_stored_500_without_a_charge_ends_without_one() {
 }
 
 /// A provider that outlives the shops, and never sends a webhook.
-async fn quiet_provider() -> (Simulator, Provider) {
+pub async fn quiet_provider() -> (Simulator, Provider) {
     let simulator = Simulator::start_with(SimulatorConfig {
         listen: ([127, 0, 0, 1], 0).into(),
         database_url: "sqlite::memory:".to_owned(),
@@ -239,7 +245,7 @@ async fn r14_a_lost_answer_and_then_a_crash_and_nobody_comes_back() {
     let _ = submission.await.expect("no panic");
     assert_eq!(books.count("select count(*) from orders").await, 0);
 
-    provider.mends().await;
+    comes_up(&provider).await;
     let _shop = Process::shop_with_workers(&database, &provider, &QUICK);
     books.expect(ONCE).await;
 }
@@ -255,7 +261,7 @@ async fn two_processes_share_the_work() {
     let shop = Process::shop(&database, &provider, &QUICK);
     join_all((0..CUSTOMERS).map(|_| gone(shop.visitor(), "TEA-01"))).await;
     shop.kill();
-    provider.mends().await;
+    comes_up(&provider).await;
     // Whoever comes second while the first waits for the answer is seen to ask again.
     let slow =
         json!({"on": {"operation": CREATE}, "fault": "delay", "delay_ms": 300, "times": 1000});
@@ -291,7 +297,7 @@ async fn a_shop_that_is_asked_to_stop_finishes_what_its_workers_have_begun() {
     let shop = Process::shop(&database, &provider, &QUICK);
     gone(shop.visitor(), "TEA-01").await;
     shop.kill();
-    provider.mends().await;
+    comes_up(&provider).await;
     let slow = json!({"on": {"operation": CREATE}, "fault": "delay", "delay_ms": 1000});
     provider.fault(slow).await;
 
