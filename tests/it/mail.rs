@@ -113,7 +113,7 @@ async fn r54_a_mail_server_that_fails_in_any_way_delays_the_mail_and_nothing_els
     for mood in [Mood::Hangs, Mood::IsBusy] {
         let (shop, server) = with_server().await;
         server.is_in(mood);
-        for _ in 0..Postman::PLACES + 1 {
+        for _ in 0..=Postman::PLACES {
             buys(&shop, "tea@example.com").await;
         }
         eventually("all are shipped", || async {

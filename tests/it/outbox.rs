@@ -197,7 +197,7 @@ async fn a_message_that_comes_again_changes_nothing() {
 async fn r58_more_refused_messages_than_places_hold_up_nobody() {
     let (shop, bus, relay) = by_hand().await;
     let till = &shop.app().till;
-    for _ in 0..Relay::PLACES * 2 + 1 {
+    for _ in 0..=Relay::PLACES * 2 {
         let poison = CheckoutId::new();
         bus.refuses(poison);
         writes(till, poison, 1).await;
