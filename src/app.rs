@@ -14,6 +14,7 @@ use crate::{
     db::Db,
     outbox::{bus::InProcess, relay::Relay},
     provider::{Provider, UnusableUrl},
+    refunds::refunder::Refunder,
     secret::Secret,
     simulator::{Simulator, SimulatorConfig, SimulatorError, WebhookTarget},
     web,
@@ -150,6 +151,7 @@ fn start_workers(workers: &Workers, app: &App, stopping: &CancellationToken) {
         clock: clock.clone(),
     });
     workers.start(Relay { db, clock, bus });
+    workers.start(Refunder { till: till.clone() });
 }
 
 /// Starts the simulator with a webhook endpoint that points back at the shop.

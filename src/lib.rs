@@ -35,6 +35,7 @@ pub mod orders;
 // What comes after the payment.
 pub mod fulfilment;
 pub mod outbox;
+pub mod refunds;
 
 // What all of it stands on.
 pub mod clock;

@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use super::{Message, Unreadable};
 use crate::{
     db::{Db, Transient, Tx, retrying},
-    fulfilment,
+    fulfilment, refunds,
 };
 
 /// Who hears of what happened. Each has an inbox of its own.
@@ -16,22 +16,26 @@ use crate::{
 pub enum Consumer {
     /// Sends the goods.
     Fulfilment,
+    /// Gives back what came too late.
+    Refunds,
 }
 
 /// All of them.
-pub const CONSUMERS: [Consumer; 1] = [Consumer::Fulfilment];
+pub const CONSUMERS: [Consumer; 2] = [Consumer::Fulfilment, Consumer::Refunds];
 
 impl Consumer {
     /// The name of its inbox.
     pub fn name(self) -> &'static str {
         match self {
             Self::Fulfilment => "fulfilment",
+            Self::Refunds => "refunds",
         }
     }
 
     async fn act(self, tx: &mut Tx, message: &Message, now: DateTime<Utc>) -> ConsumeResult {
         match self {
             Self::Fulfilment => fulfilment::hear(tx, message, now).await,
+            Self::Refunds => refunds::hear(tx, message, now).await,
         }
     }
 }
