@@ -11,7 +11,7 @@ use std::{
 use serde::Serialize;
 
 /// Enough for any test, and a few megabytes at most.
-const CAPACITY: usize = 10_000;
+pub(super) const CAPACITY: usize = 10_000;
 
 /// A request to the API, as the journal has it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -46,12 +46,13 @@ impl Journal {
         entries.push_front(entry);
     }
 
-    /// Newest first.
-    pub(super) fn read(&self) -> Vec<LoggedRequest> {
+    /// The newest `number` of them, newest first.
+    pub(super) fn read(&self, number: usize) -> Vec<LoggedRequest> {
         self.0
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .iter()
+            .take(number)
             .cloned()
             .collect()
     }

@@ -15,7 +15,7 @@ use super::{
     Shared, clock,
     error::ApiError,
     faults::{ArmedFault, Chaos, Fault},
-    journal::LoggedRequest,
+    journal::{self, LoggedRequest},
     ledger::{self, Ledger},
     refused::Refused,
     schedule,
@@ -125,13 +125,13 @@ impl Control {
 
     /// The last ten thousand requests to the API, newest first.
     pub fn requests(&self) -> Vec<LoggedRequest> {
-        self.shared.journal.read()
+        self.shared.journal.read(journal::CAPACITY)
     }
 
     /// The last thousand attempts to deliver an event, newest first.
     pub async fn deliveries(&self) -> Result<Vec<LoggedDelivery>, ControlError> {
         let mut tx = self.shared.store.read().await?;
-        Ok(webhooks::journal(&mut tx).await?)
+        Ok(webhooks::journal(&mut tx, webhooks::SHOWN).await?)
     }
 
     /// Delivers an event again to every endpoint, now, this many times at once (1 to 100), and tells what came of it.

@@ -219,6 +219,12 @@ pub(super) async fn redeliver(
     back(&control, done, typed).await
 }
 
+/// `POST /settle`
+pub(super) async fn settle(State(control): State<Control>) -> Result<Redirect, ApiError> {
+    control.settle(None).await?;
+    Ok(Redirect::to("/"))
+}
+
 /// `POST /reset`
 pub(super) async fn reset(State(control): State<Control>) -> Result<Redirect, ApiError> {
     control.reset().await?;

@@ -43,6 +43,7 @@ pub(super) fn router(shared: &Arc<Shared>) -> Router<Arc<Shared>> {
         .route("/chaos/end", post(forms::end_chaos))
         .route("/clock", post(forms::advance))
         .route("/events/deliver", post(forms::redeliver))
+        .route("/settle", post(forms::settle))
         .route("/reset", post(forms::reset))
         // Whoever follows the address of a form is looking for the page.
         .method_not_allowed_fallback(async || Redirect::to("/"))

@@ -4,6 +4,8 @@ use std::fmt;
 
 use askama::Template;
 use chrono::DateTime;
+use serde_json::Map;
+use sqlx::SqliteConnection;
 
 use super::forms::Typed;
 use crate::simulator::{
@@ -11,15 +13,16 @@ use crate::simulator::{
     currencies, event_types,
     faults::{ApiFault, WebhookFault},
     journal::LoggedRequest,
-    ledger::Ledger,
+    ledger::{self, Ledger},
     operations::Operation,
     place,
-    webhooks::LoggedDelivery,
+    webhooks::{self, LoggedDelivery},
 };
 
 /// So many rows fit on a screen; the control calls have the rest.
-const ROWS: usize = 20;
 const PAYMENTS: i64 = 10;
+const REQUESTS: usize = 20;
+const DELIVERIES: i64 = 20;
 
 /// The whole page.
 #[derive(Template)]
@@ -68,10 +71,12 @@ impl Overview {
         typed: Typed,
         refresh_seconds: Option<u32>,
     ) -> Result<Self, ControlError> {
-        let mut requests = control.requests();
-        requests.truncate(ROWS);
-        let mut deliveries = control.deliveries().await?;
-        deliveries.truncate(ROWS);
+        // One transaction: what the page says of the ledger and of deliveries is true at the same moment.
+        let mut tx = control.shared.store.read().await?;
+        let ledger = ledger::read(&mut tx, &Map::new()).await?;
+        let payments = newest_payments(&mut tx).await?;
+        let mut deliveries = webhooks::journal(&mut tx, DELIVERIES).await?;
+        drop(tx);
         for delivery in &mut deliveries {
             delivery.url = place::without_secrets(&delivery.url);
         }
@@ -98,9 +103,9 @@ impl Overview {
             base_url: control.shared.base_url.clone(),
             now: time(clock.now),
             ahead: ahead(clock.offset_seconds),
-            ledger: control.ledger().await?,
-            payments: newest_payments(control).await?,
-            requests,
+            ledger,
+            payments,
+            requests: control.shared.journal.read(REQUESTS),
             deliveries,
             faults: faults.collect(),
             chaos,
@@ -127,8 +132,7 @@ impl Overview {
 }
 
 /// The newest payment intents, with nothing of them that is secret.
-async fn newest_payments(control: &Control) -> sqlx::Result<Vec<Payment>> {
-    let mut tx = control.shared.store.read().await?;
+async fn newest_payments(tx: &mut SqliteConnection) -> sqlx::Result<Vec<Payment>> {
     let rows: Vec<(String, i64, String, String, String)> = sqlx::query_as(
         "select id, body ->> '$.amount', body ->> '$.currency', body ->> '$.status',
                 (select coalesce(group_concat(key || '=' || value, ', '), '') from json_each(body, '$.metadata'))
@@ -138,7 +142,7 @@ async fn newest_payments(control: &Control) -> sqlx::Result<Vec<Payment>> {
          limit $1",
     )
     .bind(PAYMENTS)
-    .fetch_all(&mut *tx)
+    .fetch_all(tx)
     .await?;
     let payments = rows
         .into_iter()

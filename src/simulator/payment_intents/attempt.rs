@@ -107,10 +107,11 @@ pub(super) async fn attempt(
             None => succeed(call, intent, &method).await,
             Some(decline) => Err(charge_and_decline(call, intent, &method, &decline).await?),
         },
-        Behaviour::Authenticates {
-            off_session_passes: true,
-            ..
-        } if confirmation.off_session => succeed(call, intent, &method).await,
+        Behaviour::Authenticates { .. }
+            if confirmation.off_session && method.passes_off_session() =>
+        {
+            succeed(call, intent, &method).await
+        }
         Behaviour::Authenticates { .. } if confirmation.off_session => {
             Err(charge_and_decline(call, intent, &method, &AUTHENTICATION_REQUIRED).await?)
         }

@@ -80,5 +80,6 @@ pub(in crate::simulator) async fn fresh(
         object,
         test,
         is_spent: false,
+        is_set_up: false,
     })
 }

@@ -30,7 +30,10 @@ pub(super) use self::{
     table::{Behaviour, Complaint, Quirk, TestMethod},
     usage::{check_usable, use_up},
 };
-use self::{bank_accounts::TEST_ACCOUNTS, table::TEST_CARDS};
+use self::{
+    bank_accounts::TEST_ACCOUNTS,
+    table::{OffSession, TEST_CARDS},
+};
 use super::{
     addresses,
     call::Call,
@@ -51,6 +54,8 @@ pub(super) struct PaymentMethod {
     pub(super) object: Value,
     pub(super) test: &'static TestMethod,
     is_spent: bool,
+    /// Its customer agreed to payments without them.
+    is_set_up: bool,
 }
 
 /// `GET /v1/payment_methods/{id}`. Of an alias it shows a fresh one, which exists from now on.
@@ -128,20 +133,21 @@ pub(super) async fn resolve(call: &mut Call<'_>, name: &str) -> Result<PaymentMe
     if let Some(test) = find_test(name) {
         return fresh(call, test).await;
     }
-    let row: Option<(String, String, bool)> = sqlx::query_as(
-        "select body, alias, spent from objects
+    let row: Option<(String, String, bool, bool)> = sqlx::query_as(
+        "select body, alias, spent, set_up from objects
          where id = $1 and kind = 'payment_method' and alias is not null",
     )
     .bind(name)
     .fetch_optional(&mut *call.tx)
     .await?;
     let unknown = || ApiError::missing("PaymentMethod", name, "payment_method");
-    let (body, alias, is_spent) = row.ok_or_else(unknown)?;
+    let (body, alias, is_spent, is_set_up) = row.ok_or_else(unknown)?;
     Ok(PaymentMethod {
         id: name.to_owned(),
         object: serde_json::from_str(&body)?,
         test: find_test(&alias).ok_or_else(unknown)?,
         is_spent,
+        is_set_up,
     })
 }
 
@@ -197,11 +203,58 @@ impl PaymentMethod {
         customer_of(&self.object)
     }
 
+    /// Whether its bank lets a payment pass that is made while the customer is not there.
+    pub(super) fn passes_off_session(&self) -> bool {
+        match self.test.behaviour {
+            Behaviour::Authenticates { off_session, .. } => match off_session {
+                OffSession::Declines => false,
+                OffSession::PassesOnceSetUp => self.is_set_up,
+                OffSession::Passes => true,
+            },
+            Behaviour::Pays | Behaviour::Declines(_) | Behaviour::Debits(_) => true,
+        }
+    }
+
     /// The refusal of what its state does not allow.
     fn unexpected_state(message: impl Into<String>) -> ApiError {
         ApiError::invalid(message)
             .code("payment_method_unexpected_state")
             .param("payment_method")
             .executed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::{TEST_ACCOUNTS, TEST_CARDS};
+
+    #[test]
+    fn the_documentation_has_every_test_method() {
+        let documentation = include_str!("../../../docs/simulator.md");
+        let documented: BTreeSet<String> = documentation
+            .lines()
+            .filter_map(|line| line.strip_prefix("| `pm_")?.split('`').next())
+            .flat_map(|name| spellings(&format!("pm_{name}")))
+            .collect();
+        let known = TEST_CARDS
+            .iter()
+            .chain(TEST_ACCOUNTS)
+            .map(|test| test.alias.to_owned())
+            .collect();
+        assert_eq!(documented, known);
+    }
+
+    /// `pm_{a,b}` stands for `pm_a` and `pm_b`.
+    fn spellings(name: &str) -> Vec<String> {
+        match name.split_once('{') {
+            None => vec![name.to_owned()],
+            Some((before, endings)) => endings
+                .trim_end_matches('}')
+                .split(',')
+                .map(|ending| format!("{before}{ending}"))
+                .collect(),
+        }
     }
 }

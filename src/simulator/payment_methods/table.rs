@@ -14,13 +14,22 @@ use super::{
 pub(in crate::simulator) enum Behaviour {
     Pays,
     Declines(Decline),
-    /// The customer must authenticate (3-D Secure) first. `off_session_passes`: unless they are not there.
+    /// The customer must authenticate (3-D Secure) first.
     Authenticates {
         then: Option<Decline>,
-        off_session_passes: bool,
+        off_session: OffSession,
     },
     /// A bank debit: taken at once, decided on later.
     Debits(Debit),
+}
+
+/// Whether the bank insists on the customer when they are not there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::simulator) enum OffSession {
+    Declines,
+    /// It declines until the customer agreed to such payments, in one with `setup_future_usage=off_session`.
+    PassesOnceSetUp,
+    Passes,
 }
 
 /// What is special about a card besides how its payments end.
@@ -58,7 +67,7 @@ pub(in crate::simulator) struct TestMethod {
 
 const AUTHENTICATES: Behaviour = Behaviour::Authenticates {
     then: None,
-    off_session_passes: false,
+    off_session: OffSession::Declines,
 };
 
 const VISA: Card = card("visa", "4242", "credit");
@@ -141,14 +150,17 @@ pub(super) const TEST_CARDS: &[TestMethod] = &[
     authenticates(
         "pm_card_authenticationRequiredOnSetup",
         "3155",
-        AUTHENTICATES,
+        Behaviour::Authenticates {
+            then: None,
+            off_session: OffSession::PassesOnceSetUp,
+        },
     ),
     authenticates(
         "pm_card_authenticationRequiredSetupForOffSession",
         "3246",
         Behaviour::Authenticates {
             then: None,
-            off_session_passes: true,
+            off_session: OffSession::Passes,
         },
     ),
     authenticates(
@@ -156,7 +168,7 @@ pub(super) const TEST_CARDS: &[TestMethod] = &[
         "3178",
         Behaviour::Authenticates {
             then: Some(INSUFFICIENT_FUNDS),
-            off_session_passes: false,
+            off_session: OffSession::Declines,
         },
     ),
     authenticates("pm_card_threeDSecure2Required", "3220", AUTHENTICATES),
@@ -165,7 +177,7 @@ pub(super) const TEST_CARDS: &[TestMethod] = &[
         "1629",
         Behaviour::Authenticates {
             then: Some(GENERIC),
-            off_session_passes: false,
+            off_session: OffSession::Declines,
         },
     ),
 ];

@@ -41,6 +41,9 @@ pub(in crate::simulator) async fn use_up(
     intent: &PaymentIntent,
     method: &PaymentMethod,
 ) -> Result<(), ApiError> {
+    if intent.setup_future_usage.as_deref() == Some("off_session") {
+        set_up(call, &method.id).await?;
+    }
     if method.customer().is_some() {
         return Ok(());
     }
@@ -49,6 +52,14 @@ pub(in crate::simulator) async fn use_up(
         (Some(_), None) => Ok(()),
         (None, _) => spend(call, &method.id).await,
     }
+}
+
+async fn set_up(call: &mut Call<'_>, id: &str) -> Result<(), ApiError> {
+    sqlx::query("update objects set set_up = 1 where id = $1")
+        .bind(id)
+        .execute(&mut *call.tx)
+        .await?;
+    Ok(())
 }
 
 pub(super) async fn spend(call: &mut Call<'_>, id: &str) -> Result<(), ApiError> {

@@ -5,8 +5,8 @@ use sqlx::SqliteConnection;
 
 use crate::simulator::clock;
 
-/// The newest attempts that are shown.
-const SHOWN: i64 = 1000;
+/// The newest attempts that the control call shows.
+pub(in crate::simulator) const SHOWN: i64 = 1000;
 
 /// What a receiver made of an attempt: its status, or why there is none.
 pub(super) type Reception = Result<u16, String>;
@@ -96,9 +96,10 @@ struct Written {
     next_attempt_at: Option<i64>,
 }
 
-/// Every attempt, newest first.
+/// The newest `number` of attempts, newest first.
 pub(in crate::simulator) async fn journal(
     tx: &mut SqliteConnection,
+    number: i64,
 ) -> sqlx::Result<Vec<LoggedDelivery>> {
     let lines: Vec<Written> = sqlx::query_as(
         "select a.event_id, o.body ->> '$.type' as kind, a.endpoint_id, a.url, a.attempt as number, a.at,
@@ -107,7 +108,7 @@ pub(in crate::simulator) async fn journal(
          order by a.id desc
          limit $1",
     )
-    .bind(SHOWN)
+    .bind(number)
     .fetch_all(tx)
     .await?;
     Ok(lines.into_iter().map(Written::show).collect())

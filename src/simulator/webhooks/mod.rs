@@ -25,7 +25,7 @@ pub use self::journal::LoggedDelivery;
 pub(super) use self::{
     attempt::send_now,
     deliveries::{count_pending, resend, schedule},
-    journal::journal,
+    journal::{SHOWN, journal},
     post::Post,
     worker::work,
 };

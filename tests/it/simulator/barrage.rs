@@ -3,7 +3,10 @@
 //! Nothing may answer 5xx or with something else than the API's JSON, nothing may panic, and the memory of the
 //! process must not grow with what was asked of it: its data is on disk.
 
-use std::{collections::HashSet, fmt::Write as _};
+use std::{
+    collections::{HashMap, HashSet},
+    fmt::Write as _,
+};
 
 use futures_util::future::join_all;
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng, seq::IndexedRandom as _};
@@ -117,8 +120,8 @@ async fn every_operation_was_carried_out(process: &Process, carried_out: &HashSe
 /// Makes requests up, the more cleverly the more it has seen.
 struct Inventor {
     chance: StdRng,
-    /// Ids that were in answers.
-    ids: Vec<String>,
+    /// Ids that were in answers, by their prefix.
+    ids: HashMap<String, Vec<String>>,
 }
 
 /// A method, and a path with the kind of id that belongs in it.
@@ -144,6 +147,8 @@ const PATHS: &[Pattern] = &[
     ("POST", "/v1/payment_intents/{pi}/cancel"),
     ("GET", "/v1/charges"),
     ("GET", "/v1/charges/{ch}"),
+    ("GET", "/v1/charges/{ch}/refunds"),
+    ("GET", "/v1/mandates/{mandate}"),
     ("GET", "/v1/balance"),
     ("GET", "/v1/balance_transactions"),
     ("GET", "/v1/balance_transactions/{txn}"),
@@ -281,21 +286,26 @@ impl Inventor {
     fn new(seed: u64) -> Self {
         Self {
             chance: StdRng::seed_from_u64(seed),
-            ids: Vec::new(),
+            ids: HashMap::new(),
         }
     }
 
-    /// Keeps the newest ids of an answer, of whatever objects are in it.
+    /// Keeps the newest ids of each kind that are anywhere in an answer.
     fn learns(&mut self, answer: &Value) {
-        let objects = answer["data"].as_array().into_iter().flatten().take(2);
-        for object in objects.chain([answer, &answer["error"]["payment_intent"]]) {
-            for field in ["id", "latest_charge", "payment_method"] {
-                self.ids
-                    .extend(object[field].as_str().map(ToOwned::to_owned));
+        match answer {
+            Value::String(text) => {
+                let kind = text.split_once('_').map(|(prefix, _)| prefix);
+                if let Some(kind) = kind.filter(|_| text.len() < 40 && !text.contains(' ')) {
+                    let known = self.ids.entry(kind.to_owned()).or_default();
+                    known.push(text.clone());
+                    let too_many = known.len().saturating_sub(50);
+                    known.drain(..too_many);
+                }
             }
+            Value::Array(values) => values.iter().for_each(|value| self.learns(value)),
+            Value::Object(fields) => fields.values().for_each(|value| self.learns(value)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
-        let too_many = self.ids.len().saturating_sub(200);
-        self.ids.drain(..too_many);
     }
 }
 
@@ -341,13 +351,8 @@ impl Inventor {
         if prefix == "pm" && self.often(30) {
             return "pm_card_visa".to_owned();
         }
-        let wanted = format!("{prefix}_");
-        let fitting: Vec<&String> = self
-            .ids
-            .iter()
-            .filter(|id| id.starts_with(&wanted))
-            .collect();
-        let any = fitting.choose(&mut self.chance).map(|id| (*id).clone());
+        let known = self.ids.get(prefix);
+        let any = known.and_then(|known| known.choose(&mut self.chance).cloned());
         any.unwrap_or_else(|| format!("{prefix}_nothing"))
     }
 
@@ -459,6 +464,7 @@ const RIGHT: &[(&str, &[&str])] = &[
     ("/v1/payment_intents", &["amount=4200", "currency=usd", "payment_method_types[]=card", "payment_method=pm_card_visa", "confirm=true"]),
     ("/v1/payment_intents", &["amount=4200", "currency=usd", "payment_method_types[]=card", "payment_method=pm_card_visa", "confirm=true", "capture_method=manual"]),
     ("/v1/payment_intents", &["amount=4200", "currency=usd", "payment_method_types[]=card", "payment_method=pm_card_createDispute", "confirm=true"]),
+    ("/v1/payment_intents", &["amount=4200", "currency=usd", "payment_method_types[]=us_bank_account", "payment_method=pm_usBankAccount_success", "confirm=true", "mandate_data[customer_acceptance][type]=offline"]),
     ("/v1/payment_intents/search", &["query=status:'succeeded'"]),
     ("/v1/payment_intents/{pi}", &["metadata[k]=v"]),
     ("/v1/refunds", &["payment_intent={pi}", "amount=1"]),

@@ -288,6 +288,27 @@ async fn the_clock_moves_an_event_is_delivered_again_and_all_is_forgotten() {
 }
 
 #[tokio::test]
+async fn what_would_happen_later_happens_now() {
+    let world = World::open().await;
+    let browser = Browser::of(&world);
+    let debit = "amount=4200&currency=usd&confirm=true&payment_method=pm_usBankAccount_success&payment_method_types[]=us_bank_account\
+         &mandate_data[customer_acceptance][type]=online&mandate_data[customer_acceptance][online][ip_address]=203.0.113.10\
+         &mandate_data[customer_acceptance][online][user_agent]=tests";
+    world.buys(debit).await;
+    assert!(
+        browser
+            .opens("/")
+            .await
+            .text("#ledger")
+            .contains("USD 42.00 processing")
+    );
+
+    let settled = browser.submits("/settle", "").await;
+
+    assert!(settled.text("#ledger").contains("USD 42.00 succeeded"));
+}
+
+#[tokio::test]
 async fn a_form_of_another_site_is_refused() {
     let world = World::open().await;
     let browser = Browser::of(&world);
@@ -304,6 +325,7 @@ async fn a_form_of_another_site_is_refused() {
     ] {
         for (path, form) in [
             ("/reset", ""),
+            ("/settle", ""),
             ("/faults", "fault=hang&operation=*"),
             (&bank, "verdict=approve"),
         ] {

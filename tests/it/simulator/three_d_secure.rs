@@ -143,3 +143,36 @@ async fn without_the_customer_the_payment_is_declined() {
         "requires_payment_method"
     );
 }
+
+#[tokio::test]
+async fn some_cards_need_no_customer_once_they_are_set_up() {
+    let world = World::open().await;
+    let form = |card: &str, more: &str| {
+        format!(
+            "{}{more}",
+            NEEDS_APPROVAL.replace("pm_card_authenticationRequired", card)
+        )
+    };
+    let absent = "&off_session=true";
+    let on_setup = "pm_card_authenticationRequiredOnSetup";
+    let customer = world.customer().await;
+    let agrees = format!(
+        "&return_url=https://shop.example/back&customer={customer}&setup_future_usage=off_session"
+    );
+
+    let too_early = world.buys(&form(on_setup, absent)).await;
+    let waiting = world.buys(&form(on_setup, &agrees)).await;
+    presses(&waiting, "approve").await;
+    let kept = waiting.body["payment_method"].as_str().unwrap();
+    let later = world
+        .buys(&form(kept, &format!("&customer={customer}{absent}")))
+        .await;
+    let in_person = world.buys(&form(kept, &agrees)).await;
+    let always = "pm_card_authenticationRequiredSetupForOffSession";
+    let at_once = world.buys(&form(always, absent)).await;
+
+    assert_eq!(too_early.error()["code"], "authentication_required");
+    assert_eq!(later.body["status"], "succeeded", "{}", later.body);
+    assert_eq!(in_person.body["status"], "requires_action");
+    assert_eq!(at_once.body["status"], "succeeded");
+}
