@@ -12,6 +12,12 @@ use crate::{
     clock::Clock,
     config::ServeArgs,
     db::Db,
+    mail::{
+        compose::Composer,
+        post::{Post, UnusableSmtpUrl},
+        postman::Postman,
+    },
+    order_links::OrderLinks,
     outbox::{bus::InProcess, relay::Relay},
     provider::{Provider, UnusableUrl},
     refunds::refunder::Refunder,
@@ -32,6 +38,8 @@ pub struct App {
     pub till: Till,
     /// All secrets that a webhook may be signed with.
     pub webhook_secrets: Arc<[Secret]>,
+    /// The links to orders that mails carry.
+    pub order_links: OrderLinks,
     /// The work that outlives the connection it came from. Stopping waits for it.
     pub tasks: TaskTracker,
 }
@@ -75,7 +83,11 @@ impl Shop {
             let simulator = start_simulator(args, address).await?;
             (simulator.url(), Some(simulator))
         };
+        let order_links = OrderLinks::open(&db, &public_url, clock.now())
+            .await
+            .map_err(StartError::Database)?;
         let app = App {
+            order_links,
             till: Till {
                 provider: Provider::new(
                     &provider_url,
@@ -95,7 +107,7 @@ impl Shop {
         let workers = Workers::on(&app.till.db);
         let stopping = CancellationToken::new();
         if args.workers {
-            start_workers(&workers, &app, &stopping);
+            start_workers(&workers, &app, args, &stopping)?;
         }
         let router = web::router(app.clone());
         let serving = tokio::spawn(
@@ -141,7 +153,12 @@ impl Shop {
 }
 
 /// Starts what works without being asked. Any number of processes may do so.
-fn start_workers(workers: &Workers, app: &App, stopping: &CancellationToken) {
+fn start_workers(
+    workers: &Workers,
+    app: &App,
+    args: &ServeArgs,
+    stopping: &CancellationToken,
+) -> Result<(), StartError> {
     let (till, tasks) = (&app.till, &app.tasks);
     tasks.spawn(reconciler::run(till.clone(), stopping.clone()));
     tasks.spawn(missed::run(till.clone(), stopping.clone()));
@@ -150,8 +167,28 @@ fn start_workers(workers: &Workers, app: &App, stopping: &CancellationToken) {
         db: db.clone(),
         clock: clock.clone(),
     });
-    workers.start(Relay { db, clock, bus });
+    let composer = Composer {
+        db: db.clone(),
+        from: args.mail_from.clone(),
+        links: app.order_links.clone(),
+    };
+    let post = match &args.smtp_url {
+        Some(url) => Post::smtp(url)?,
+        None => Post::Folder(args.mail_folder.clone()),
+    };
+    workers.start(Relay {
+        db: db.clone(),
+        clock: clock.clone(),
+        bus,
+    });
+    workers.start(Postman {
+        db,
+        clock,
+        composer,
+        post,
+    });
     workers.start(Refunder { till: till.clone() });
+    Ok(())
 }
 
 /// Starts the simulator with a webhook endpoint that points back at the shop.
@@ -183,6 +220,9 @@ pub enum StartError {
     /// The provider's URL is of no use.
     #[error("cannot use the provider's URL: {0}")]
     Provider(#[from] UnusableUrl),
+    /// The mail server's URL is of no use.
+    #[error("cannot use the mail server's URL: {0}")]
+    Smtp(#[from] UnusableSmtpUrl),
     /// The simulator did not start.
     #[error("cannot start the simulator: {0}")]
     Simulator(#[from] SimulatorError),

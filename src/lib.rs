@@ -34,6 +34,8 @@ pub mod orders;
 
 // What comes after the payment.
 pub mod fulfilment;
+pub mod mail;
+pub mod order_links;
 pub mod outbox;
 pub mod refunds;
 

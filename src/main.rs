@@ -11,10 +11,11 @@ use boring_checkout::{
     audit,
     clock::Clock,
     config::{
-        AuditArgs, Cli, Command, Database, Log, LogFormat, MigrateArgs, OutboxAction, ProviderArgs,
-        ServeArgs,
+        AuditArgs, Cli, Command, Database, Log, LogFormat, MailAction, MigrateArgs, OutboxAction,
+        ProviderArgs, ServeArgs,
     },
     db::Db,
+    mail::postman,
     outbox::operator,
     port_file::PortFile,
     provider::Provider,
@@ -47,6 +48,7 @@ async fn main() -> ExitCode {
         Some(Command::Audit(args)) => audit(args).await,
         Some(Command::Migrate(args)) => migrate(&args).await,
         Some(Command::Outbox(args)) => outbox(args.action).await,
+        Some(Command::Mail(args)) => mail(args.action).await,
     };
     done.unwrap_or_else(|error| fail(&error.to_string()))
 }
@@ -148,19 +150,32 @@ async fn outbox(action: OutboxAction) -> Result<ExitCode, Failure> {
     match action {
         OutboxAction::List { database, log } => {
             start_log(&log)?;
-            let db = open_as_it_is(&database).await?;
-            let rows = operator::unpublished(&db).await?;
-            print(
-                &rows
-                    .iter()
-                    .map(|row| format!("{row}\n"))
-                    .collect::<String>(),
-            )?;
+            print_lines(&operator::unpublished(&open_as_it_is(&database).await?).await?)?;
         }
         OutboxAction::Retry { id, database, log } => {
             start_log(&log)?;
             let db = open_as_it_is(&database).await?;
             let retried = operator::retry(&db, id).await?;
+            print(&format!("{retried} tried again.\n"))?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn mail(action: MailAction) -> Result<ExitCode, Failure> {
+    match action {
+        MailAction::List { database, log } => {
+            start_log(&log)?;
+            print_lines(&postman::owed(&open_as_it_is(&database).await?).await?)?;
+        }
+        MailAction::Retry {
+            order,
+            database,
+            log,
+        } => {
+            start_log(&log)?;
+            let db = open_as_it_is(&database).await?;
+            let retried = postman::retry(&db, order.as_ref()).await?;
             print(&format!("{retried} tried again.\n"))?;
         }
     }
@@ -221,6 +236,14 @@ fn explain(error: &clap::Error) -> ExitCode {
 fn fail(line: &str) -> ExitCode {
     let _ = writeln!(std::io::stderr(), "boring-checkout: {line}");
     ExitCode::from(UNUSABLE)
+}
+
+fn print_lines(rows: &[impl std::fmt::Display]) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    for row in rows {
+        writeln!(out, "{row}")?;
+    }
+    out.flush()
 }
 
 fn print(text: &str) -> std::io::Result<()> {

@@ -55,8 +55,7 @@ pub async fn place(tx: &mut Tx, checkout: &Checkout, now: DateTime<Utc>) -> sqlx
         checkout_id: checkout.id,
         order_number: number,
     };
-    let payload = serde_json::to_value(news).expect("plain fields");
-    outbox::write(tx, checkout.id, OrderPlaced::EVENT_TYPE, 1, payload, now).await
+    outbox::write(tx, checkout.id, OrderPlaced::EVENT_TYPE, 1, news, now).await
 }
 
 /// The news that an order was placed, as it stands in the outbox.
@@ -98,6 +97,16 @@ pub async fn of_checkout(db: &Db, id: CheckoutId) -> sqlx::Result<Option<Order>>
     retrying(|| {
         db.query("select * from orders where checkout_id = $1")
             .bind(id)
+            .fetch_optional()
+    })
+    .await
+}
+
+/// The order `number`, whoever asks.
+pub async fn find(db: &Db, number: &OrderNumber) -> sqlx::Result<Option<Order>> {
+    retrying(|| {
+        db.query("select * from orders where number = $1")
+            .bind(number)
             .fetch_optional()
     })
     .await

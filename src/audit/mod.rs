@@ -73,7 +73,7 @@ impl Invariant {
     }
 }
 
-/// How much there is of everything. The shop does not send mail yet, so there is none of it.
+/// How much there is of everything. Refunds and mails count once they are made and sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[expect(missing_docs, reason = "each name says it")]
 pub struct Counts {

@@ -15,6 +15,9 @@ use crate::{
 /// An undecided checkout, or a message that nobody took, older than this needs a person.
 const HORIZON: TimeDelta = TimeDelta::hours(24);
 
+/// How long a mail may wait for a mail server. Longer than the postman tries.
+const MAILING: TimeDelta = TimeDelta::hours(72);
+
 /// How long a published message may be on its way to its consumers.
 const DELIVERY: TimeDelta = TimeDelta::minutes(5);
 
@@ -27,6 +30,7 @@ pub(super) async fn invariants(tx: &mut Tx, now: DateTime<Utc>) -> sqlx::Result<
         reservations_follow_their_checkout(tx).await?,
         each_order_is_announced_once(tx).await?,
         each_order_is_shipped(tx, now).await?,
+        each_order_is_confirmed(tx, now).await?,
         nothing_is_unpublished_past_the_horizon(tx, now).await?,
         nothing_is_pending_past_the_horizon(tx, now).await?,
         discrepancies_are_resolved(tx).await?,
@@ -150,6 +154,24 @@ async fn each_order_is_shipped(tx: &mut Tx, now: DateTime<Utc>) -> sqlx::Result<
     Ok(violated("each_order_is_shipped", "order", &orders))
 }
 
+/// That there is not more than one confirmation is the table's business. One that was given up is told to the operator, by
+/// the log and by `mail list`: a customer's mistyped address breaks no promise of the shop's.
+async fn each_order_is_confirmed(tx: &mut Tx, now: DateTime<Utc>) -> sqlx::Result<Invariant> {
+    let orders: Vec<(OrderNumber,)> = tx
+        .query(
+            "select o.number from orders o
+             join outbox m on m.aggregate_id = o.checkout_id and m.event_type = 'order.placed'
+             left join emails e on e.order_number = o.number and e.kind = 'order_confirmation'
+             where (m.published_at < $1 and e.order_number is null)
+                or (e.created_at < $2 and e.sent_at is null and e.given_up_at is null)",
+        )
+        .bind(now - DELIVERY)
+        .bind(now - MAILING)
+        .fetch_all()
+        .await?;
+    Ok(violated("each_order_is_confirmed", "order", &orders))
+}
+
 async fn nothing_is_unpublished_past_the_horizon(
     tx: &mut Tx,
     now: DateTime<Utc>,
@@ -221,6 +243,7 @@ pub(super) async fn counts(tx: &mut Tx) -> sqlx::Result<Counts> {
         paid,
         orders,
         payments,
+        emails,
         processed_events,
         outbox_unpublished,
         discrepancies_open,
@@ -230,6 +253,7 @@ pub(super) async fn counts(tx: &mut Tx) -> sqlx::Result<Counts> {
                     (select count(*) from checkouts where status = 'paid'),
                     (select count(*) from orders),
                     (select count(*) from payments),
+                    (select count(*) from emails where sent_at is not null),
                     (select count(*) from processed_events),
                     (select count(*) from outbox where published_at is null),
                     (select count(*) from discrepancies where resolved_at is null)",
@@ -241,6 +265,7 @@ pub(super) async fn counts(tx: &mut Tx) -> sqlx::Result<Counts> {
         paid,
         orders,
         payments,
+        emails,
         processed_events,
         outbox_unpublished,
         discrepancies_open,

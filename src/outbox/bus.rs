@@ -47,7 +47,7 @@ impl Bus for InProcess {
         for consumer in CONSUMERS {
             // One that fails does not keep the message from the others.
             if let Err(error) = consume(&self.db, consumer, message, self.clock.now()).await {
-                outcome = Err(because(consumer.name(), &error));
+                outcome = outcome.and(Err(because(consumer.name(), &error)));
             }
         }
         outcome

@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use super::{Message, Unreadable};
 use crate::{
     db::{Db, Transient, Tx, retrying},
-    fulfilment, refunds,
+    fulfilment, mail, refunds,
 };
 
 /// Who hears of what happened. Each has an inbox of its own.
@@ -16,18 +16,21 @@ use crate::{
 pub enum Consumer {
     /// Sends the goods.
     Fulfilment,
+    /// Tells the buyer.
+    Mailer,
     /// Gives back what came too late.
     Refunds,
 }
 
 /// All of them.
-pub const CONSUMERS: [Consumer; 2] = [Consumer::Fulfilment, Consumer::Refunds];
+pub const CONSUMERS: [Consumer; 3] = [Consumer::Fulfilment, Consumer::Mailer, Consumer::Refunds];
 
 impl Consumer {
     /// The name of its inbox.
     pub fn name(self) -> &'static str {
         match self {
             Self::Fulfilment => "fulfilment",
+            Self::Mailer => "mailer",
             Self::Refunds => "refunds",
         }
     }
@@ -35,6 +38,7 @@ impl Consumer {
     async fn act(self, tx: &mut Tx, message: &Message, now: DateTime<Utc>) -> ConsumeResult {
         match self {
             Self::Fulfilment => fulfilment::hear(tx, message, now).await,
+            Self::Mailer => mail::hear(tx, message, now).await,
             Self::Refunds => refunds::hear(tx, message, now).await,
         }
     }

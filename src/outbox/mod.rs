@@ -36,7 +36,7 @@ pub async fn write(
     aggregate: CheckoutId,
     event_type: &str,
     version: i64,
-    payload: serde_json::Value,
+    payload: impl Serialize + Send + Sync,
     now: DateTime<Utc>,
 ) -> sqlx::Result<()> {
     tx.query(

@@ -26,7 +26,7 @@ use clap::Parser as _;
 use futures_util::future::join_all;
 use serde_json::json;
 
-use crate::world::{Expected, ONCE, Shop, eventually};
+use crate::world::{Database, Expected, ONCE, Shop, eventually};
 
 /// A bus that refuses what is in its way, and remembers what it took.
 #[derive(Debug, Default)]
@@ -197,7 +197,7 @@ async fn a_message_that_comes_again_changes_nothing() {
 async fn r58_more_refused_messages_than_places_hold_up_nobody() {
     let (shop, bus, relay) = by_hand().await;
     let till = &shop.app().till;
-    for _ in 0..Relay::PLACES * 2 + 1 {
+    for _ in 0..=Relay::PLACES * 2 {
         let poison = CheckoutId::new();
         bus.refuses(poison);
         writes(till, poison, 1).await;
@@ -356,12 +356,21 @@ async fn what_a_process_without_workers_leaves_another_takes_up() {
 }
 
 /// Another process, as far as the database can tell.
-async fn another_shop(shop: &Shop, flags: &[&str]) -> boring_checkout::app::Shop {
-    let database = shop.database.url();
-    let provider = &shop.provider.url;
+pub async fn another_shop(shop: &Shop, flags: &[&str]) -> boring_checkout::app::Shop {
+    shop_on(&shop.database, &shop.provider.url, flags).await
+}
+
+/// A shop with workers in this process, on a database that others use too.
+pub async fn shop_on(
+    database: &Database,
+    provider: &str,
+    flags: &[&str],
+) -> boring_checkout::app::Shop {
+    let (database, mail) = (database.url(), database.mail_folder());
     let common = ["boring-checkout", "--listen", "127.0.0.1:0"];
+    let mail = ["--mail-folder", &mail];
     let here = ["--database-url", &database, "--provider-url", provider];
-    let cli = Cli::try_parse_from(common.iter().chain(&here).chain(flags));
+    let cli = Cli::try_parse_from(common.iter().chain(&here).chain(&mail).chain(flags));
     boring_checkout::app::Shop::start(&cli.expect("valid flags").serve)
         .await
         .expect("it starts")

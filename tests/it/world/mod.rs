@@ -6,6 +6,7 @@
 mod books;
 mod database;
 mod letter;
+mod mail_server;
 mod page;
 mod probes;
 mod process;
@@ -29,6 +30,7 @@ pub use self::{
     books::Books,
     database::Database,
     letter::{Letter, event},
+    mail_server::{Mail, MailServer, Mood},
     page::{Form, Page},
     probes::{failing, front, holding, probed},
     process::Process,
@@ -123,9 +125,12 @@ impl Shop {
 
     /// Waits until all that follows from what has happened is done.
     pub async fn finishes(&self) {
-        eventually("everything is published", || async {
-            self.count("select count(*) from outbox where published_at is null")
-                .await
+        eventually("everything is published and every mail is sent", || async {
+            self.count(
+                "select (select count(*) from outbox where published_at is null)
+                      + (select count(*) from emails where sent_at is null and given_up_at is null)",
+            )
+            .await
                 == 0
         })
         .await;
@@ -218,8 +223,11 @@ pub async fn eventually<F: Future<Output = bool>>(what: &str, condition: impl Fn
 
 fn parse(database: &Database, flags: &[&str]) -> boring_checkout::config::ServeArgs {
     let url = database.url();
+    let mail = database.mail_folder();
     let common = [
         "boring-checkout",
+        "--mail-folder",
+        &mail,
         "--listen",
         "127.0.0.1:0",
         "--provider-listen",

@@ -31,8 +31,11 @@ impl Process {
     /// Starts a shop like that, and the workers in it.
     pub fn shop_with_workers(database: &Database, provider: &Provider, flags: &[&str]) -> Self {
         let url = database.url();
+        let mail = database.mail_folder();
         let common = [
             "serve",
+            "--mail-folder",
+            &mail,
             "--database-url",
             &url,
             "--provider-url",
@@ -44,7 +47,10 @@ impl Process {
     /// Starts the shop on `database`, with the simulator beside it.
     pub fn whole(database: &Database, flags: &[&str]) -> Self {
         let url = database.url();
+        let mail = database.mail_folder();
         let common = [
+            "--mail-folder",
+            &mail,
             "--database-url",
             &url,
             "--provider-listen",
