@@ -20,6 +20,7 @@ use crate::{
     order_links::OrderLinks,
     outbox::{bus::InProcess, relay::Relay},
     provider::{Provider, UnusableUrl},
+    refunds::refunder::Refunder,
     secret::Secret,
     simulator::{Simulator, SimulatorConfig, SimulatorError, WebhookTarget},
     web,
@@ -186,6 +187,7 @@ fn start_workers(
         composer,
         post,
     });
+    workers.start(Refunder { till: till.clone() });
     Ok(())
 }
 

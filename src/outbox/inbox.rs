@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use super::{Message, Unreadable};
 use crate::{
     db::{Db, Transient, Tx, retrying},
-    fulfilment, mail,
+    fulfilment, mail, refunds,
 };
 
 /// Who hears of what happened. Each has an inbox of its own.
@@ -18,10 +18,12 @@ pub enum Consumer {
     Fulfilment,
     /// Tells the buyer.
     Mailer,
+    /// Gives back what came too late.
+    Refunds,
 }
 
 /// All of them.
-pub const CONSUMERS: [Consumer; 2] = [Consumer::Fulfilment, Consumer::Mailer];
+pub const CONSUMERS: [Consumer; 3] = [Consumer::Fulfilment, Consumer::Mailer, Consumer::Refunds];
 
 impl Consumer {
     /// The name of its inbox.
@@ -29,6 +31,7 @@ impl Consumer {
         match self {
             Self::Fulfilment => "fulfilment",
             Self::Mailer => "mailer",
+            Self::Refunds => "refunds",
         }
     }
 
@@ -36,6 +39,7 @@ impl Consumer {
         match self {
             Self::Fulfilment => fulfilment::hear(tx, message, now).await,
             Self::Mailer => mail::hear(tx, message, now).await,
+            Self::Refunds => refunds::hear(tx, message, now).await,
         }
     }
 }

@@ -8,6 +8,7 @@
 
 mod events;
 mod outcome;
+mod refund;
 mod transport;
 pub mod wire;
 
@@ -18,6 +19,7 @@ use url::form_urlencoded;
 pub use self::{
     events::Events,
     outcome::{Doubt, Found, Outcome, Payment},
+    refund::RefundOutcome,
     transport::UnusableUrl,
 };
 use self::{

@@ -37,10 +37,10 @@ const LATE: TimeDelta = TimeDelta::minutes(5);
 /// Works until `stopping`.
 pub async fn run(till: Till, stopping: CancellationToken) {
     while !stopping.is_cancelled() {
+        let wake = till.clock.now() + BEAT;
         if let Err(error) = catch_up(&till, &stopping).await {
             tracing::warn!(%error, "cannot read the provider's events");
         }
-        let wake = till.clock.now() + BEAT;
         tokio::select! {
             () = stopping.cancelled() => {}
             () = till.clock.sleep_until(wake) => {}

@@ -8,7 +8,7 @@ use futures_util::future::join_all;
 use serde_json::Value;
 
 use crate::{
-    authentication::asked,
+    authentication,
     reconciler::{attentive, came_to, comes_up, goes_down, is_decided, quiet_provider},
     world::{
         Books, Database, Expected, NOTHING, ONCE, Process, Provider, Shop, Visitor, client,
@@ -19,6 +19,13 @@ use crate::{
 const CANCEL: &str = "payment_intents.cancel";
 const HOUR: u64 = 3600;
 const ASKED: &str = "Your bank wants to ask you";
+
+/// Somebody whose bank has asked them.
+async fn asked(shop: &Shop) -> (Visitor, String) {
+    let (buyer, status) = authentication::asked(shop).await;
+    assert_eq!(buyer.waits_at(&status).await, ASKED);
+    (buyer, status)
+}
 
 /// What the bank's page is at, for the one who was asked.
 async fn bank(shop: &Shop, buyer: &Visitor, status: &str) -> String {

@@ -18,6 +18,7 @@ mod database;
 mod database_conflicts;
 mod false_news;
 mod killed;
+mod late_success;
 mod mail;
 mod missed_events;
 mod outbox;

@@ -16,7 +16,7 @@ const PENDING: &str = "select count(*) from checkouts where status = 'pending'";
 
 /// A shop with workers that gives up on a call quickly, and hears of nothing that it does not ask for.
 pub async fn attentive() -> Shop {
-    let flags = ["--provider-timeout", "300ms", "--lease", "300ms"];
+    let flags = ["--provider-timeout", "5s", "--lease", "300ms"];
     let shop = Shop::open_with_workers(&flags).await;
     tells_nothing(&shop.provider).await;
     shop
