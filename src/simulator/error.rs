@@ -40,7 +40,7 @@ impl ApiError {
     /// 402 `card_error`: the parameters were fine, the card was not. Always an outcome.
     pub(super) fn card(message: impl Into<String>) -> Self {
         let error = Self::new(StatusCode::PAYMENT_REQUIRED, "card_error", message);
-        error.executed().as_outcome()
+        error.executed().into_outcome()
     }
 
     /// An object named by `param` does not exist: 400 here, 404 (see [`ApiError::not_found`]) when it is in the path.
@@ -109,7 +109,7 @@ impl ApiError {
     }
 
     /// If it executed, what it did is kept.
-    pub(super) fn as_outcome(mut self) -> Self {
+    pub(super) fn into_outcome(mut self) -> Self {
         self.is_outcome = self.executed;
         self
     }

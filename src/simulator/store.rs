@@ -19,7 +19,7 @@ static MIGRATIONS: Migrator = sqlx::migrate!("migrations/simulator");
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How long to wait for a connection when very many ask at once. SDKs wait a little longer for their answer.
-const QUEUE_PATIENCE: Duration = Duration::from_secs(60);
+const QUEUE_PATIENCE: Duration = Duration::from_mins(1);
 
 /// How often to try to open a file that other processes are opening too.
 const ATTEMPTS: u32 = 5;

@@ -64,7 +64,7 @@ pub(in crate::simulator) async fn create(
     if new.confirm {
         let attempted = attempt(call, &mut intent, method, &new.confirmation).await;
         // Whatever is said against the attempt, the intent is there.
-        attempted.map_err(ApiError::as_outcome)?;
+        attempted.map_err(ApiError::into_outcome)?;
     }
     Ok(intent.show()?)
 }
