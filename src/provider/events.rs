@@ -43,14 +43,14 @@ impl Provider {
             let mut query = vec![("created[gte]", since.as_str())];
             query.extend(last.as_deref().map(|last| ("starting_after", last)));
             let answer = self.transport.get(&path(&query), READ_PATIENCE).await?;
-            let list: List<Value> = answer.parse()?;
-            if !list.has_more {
+            let shown: List<Value> = answer.parse()?;
+            if !shown.has_more {
                 return Ok(Events {
                     has_more: page > 0,
-                    ..Events::oldest_first(list)
+                    ..Events::oldest_first(shown)
                 });
             }
-            last = list.data.last().and_then(id_of).map(str::to_owned);
+            last = shown.data.last().and_then(id_of).map(str::to_owned);
         }
         Err(Doubt::Unexpected)
     }
