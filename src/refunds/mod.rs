@@ -60,7 +60,7 @@ impl RefundRequested {
 }
 
 /// Asks for `payment` to be given back, as a part of the transaction that finds it has come too late.
-pub async fn request(
+pub(crate) async fn request(
     tx: &mut Tx,
     checkout: CheckoutId,
     payment: &Payment,
