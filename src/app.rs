@@ -8,14 +8,24 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     catalog,
-    checkout::Till,
+    checkout::{Till, reconciler},
     clock::Clock,
     config::ServeArgs,
     db::Db,
+    mail::{
+        compose::Composer,
+        post::{Post, UnusableSmtpUrl},
+        postman::Postman,
+    },
+    order_links::OrderLinks,
+    outbox::{bus::InProcess, relay::Relay},
     provider::{Provider, UnusableUrl},
+    refunds::refunder::Refunder,
     secret::Secret,
     simulator::{Simulator, SimulatorConfig, SimulatorError, WebhookTarget},
     web,
+    webhooks::missed,
+    workers::Workers,
 };
 
 /// How long what is in flight may take to finish once the shop is asked to stop.
@@ -28,6 +38,8 @@ pub struct App {
     pub till: Till,
     /// All secrets that a webhook may be signed with.
     pub webhook_secrets: Arc<[Secret]>,
+    /// The links to orders that mails carry.
+    pub order_links: OrderLinks,
     /// The work that outlives the connection it came from. Stopping waits for it.
     pub tasks: TaskTracker,
 }
@@ -39,6 +51,7 @@ pub struct Shop {
     pub app: App,
     /// The simulator beside it, unless it uses another provider.
     pub simulator: Option<Simulator>,
+    workers: Workers,
     address: SocketAddr,
     stopping: CancellationToken,
     serving: JoinHandle<io::Result<()>>,
@@ -70,7 +83,11 @@ impl Shop {
             let simulator = start_simulator(args, address).await?;
             (simulator.url(), Some(simulator))
         };
+        let order_links = OrderLinks::open(&db, &public_url, clock.now())
+            .await
+            .map_err(StartError::Database)?;
         let app = App {
+            order_links,
             till: Till {
                 provider: Provider::new(
                     &provider_url,
@@ -80,12 +97,18 @@ impl Shop {
                 db,
                 clock,
                 lease: TimeDelta::from_std(args.lease).unwrap_or(TimeDelta::MAX),
+                authentication_time: TimeDelta::from_std(args.authentication_time)
+                    .unwrap_or(TimeDelta::MAX),
                 public_url,
             },
             webhook_secrets: args.webhook_secret.clone().into(),
             tasks: TaskTracker::new(),
         };
+        let workers = Workers::on(&app.till.db);
         let stopping = CancellationToken::new();
+        if args.workers {
+            start_workers(&workers, &app, args, &stopping)?;
+        }
         let router = web::router(app.clone());
         let serving = tokio::spawn(
             axum::serve(listener, router)
@@ -95,6 +118,7 @@ impl Shop {
         Ok(Self {
             app,
             simulator,
+            workers,
             address,
             stopping,
             serving,
@@ -114,10 +138,11 @@ impl Shop {
             let _ = self.serving.await;
             self.app.tasks.close();
             self.app.tasks.wait().await;
+            self.workers.stop().await;
         };
         if tokio::time::timeout(GRACE, finish).await.is_err() {
             tracing::warn!(
-                "stopped with work in flight; open checkouts are taken up by their next request or webhook"
+                "stopped with work in flight; open checkouts are taken up by their next request, webhook or reconciler"
             );
         }
         if let Some(simulator) = self.simulator {
@@ -125,6 +150,45 @@ impl Shop {
         }
         self.app.till.db.close().await;
     }
+}
+
+/// Starts what works without being asked. Any number of processes may do so.
+fn start_workers(
+    workers: &Workers,
+    app: &App,
+    args: &ServeArgs,
+    stopping: &CancellationToken,
+) -> Result<(), StartError> {
+    let (till, tasks) = (&app.till, &app.tasks);
+    tasks.spawn(reconciler::run(till.clone(), stopping.clone()));
+    tasks.spawn(missed::run(till.clone(), stopping.clone()));
+    let (db, clock) = (till.db.clone(), till.clock.clone());
+    let bus = Arc::new(InProcess {
+        db: db.clone(),
+        clock: clock.clone(),
+    });
+    let composer = Composer {
+        db: db.clone(),
+        from: args.mail_from.clone(),
+        links: app.order_links.clone(),
+    };
+    let post = match &args.smtp_url {
+        Some(url) => Post::smtp(url)?,
+        None => Post::Folder(args.mail_folder.clone()),
+    };
+    workers.start(Relay {
+        db: db.clone(),
+        clock: clock.clone(),
+        bus,
+    });
+    workers.start(Postman {
+        db,
+        clock,
+        composer,
+        post,
+    });
+    workers.start(Refunder { till: till.clone() });
+    Ok(())
 }
 
 /// Starts the simulator with a webhook endpoint that points back at the shop.
@@ -156,6 +220,9 @@ pub enum StartError {
     /// The provider's URL is of no use.
     #[error("cannot use the provider's URL: {0}")]
     Provider(#[from] UnusableUrl),
+    /// The mail server's URL is of no use.
+    #[error("cannot use the mail server's URL: {0}")]
+    Smtp(#[from] UnusableSmtpUrl),
     /// The simulator did not start.
     #[error("cannot start the simulator: {0}")]
     Simulator(#[from] SimulatorError),

@@ -2,9 +2,15 @@
 
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
-use clap::{Args, Parser, Subcommand, ValueEnum, builder::BoolishValueParser};
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, builder::BoolishValueParser};
+use lettre::message::Mailbox;
 
-use crate::{secret::Secret, simulator::ChaosRates};
+use crate::{
+    mail::post::{Post, UnusableSmtpUrl},
+    orders::OrderNumber,
+    secret::Secret,
+    simulator::ChaosRates,
+};
 
 /// A payment checkout that is safe to run twice, with a payment provider that misbehaves on request.
 ///
@@ -33,6 +39,10 @@ pub enum Command {
     Audit(AuditArgs),
     /// Create or upgrade the schema and stop
     Migrate(MigrateArgs),
+    /// Look at what the rest of the world has not heard yet, and try again what is parked
+    Outbox(OutboxArgs),
+    /// Look at the mails that are not sent yet, and try again those that were given up
+    Mail(MailArgs),
 }
 
 /// The flags of `serve`.
@@ -82,6 +92,32 @@ pub struct ServeArgs {
     /// How long one request has an undecided checkout to itself before another may go on with it
     #[arg(long, env = "LEASE", value_name = "TIME", default_value = "15s", value_parser = duration)]
     pub lease: Duration,
+    /// The mail server, `smtps://USER:PASSWORD@HOST`, `smtp://HOST` without encryption or `smtp://HOST?tls=required`
+    /// [default: none, mails are written to --mail-folder]
+    #[arg(long, env = "SMTP_URL", value_name = "URL", value_parser = smtp_url, hide_env_values = true)]
+    pub smtp_url: Option<Secret>,
+    /// Where mails are written while there is no mail server, an `.eml` file each
+    #[arg(
+        long,
+        env = "MAIL_FOLDER",
+        value_name = "FOLDER",
+        default_value = "data/mail"
+    )]
+    pub mail_folder: PathBuf,
+    /// Who mails are from
+    #[arg(
+        long,
+        env = "MAIL_FROM",
+        value_name = "MAILBOX",
+        default_value = "The Boring Shop <shop@boring.example>"
+    )]
+    pub mail_from: Mailbox,
+    /// How long a customer has to answer their bank before the payment is given up
+    #[arg(long, env = "AUTHENTICATION_TIME", value_name = "TIME", default_value = "1h", value_parser = duration)]
+    pub authentication_time: Duration,
+    /// Do nothing in the background: leave what follows a payment to other processes
+    #[arg(long = "no-workers", action = ArgAction::SetFalse)]
+    pub workers: bool,
     /// What is logged, and how
     #[command(flatten)]
     pub log: Log,
@@ -154,6 +190,72 @@ pub struct MigrateArgs {
     /// What is logged, and how
     #[command(flatten)]
     pub log: Log,
+}
+
+/// The flags of `outbox`.
+#[derive(Debug, Args)]
+pub struct OutboxArgs {
+    /// What to do
+    #[command(subcommand)]
+    pub action: OutboxAction,
+}
+
+/// What can be done with the outbox.
+#[derive(Debug, Subcommand)]
+pub enum OutboxAction {
+    /// List what is not published yet: a row's number, its message, and what it waits for
+    List {
+        /// The shop's database
+        #[command(flatten)]
+        database: Database,
+        /// What is logged, and how
+        #[command(flatten)]
+        log: Log,
+    },
+    /// Try parked rows again
+    Retry {
+        /// The number of one row, as `list` has it [default: all that are parked]
+        id: Option<i64>,
+        /// The shop's database
+        #[command(flatten)]
+        database: Database,
+        /// What is logged, and how
+        #[command(flatten)]
+        log: Log,
+    },
+}
+
+/// The flags of `mail`.
+#[derive(Debug, Args)]
+pub struct MailArgs {
+    /// What to do
+    #[command(subcommand)]
+    pub action: MailAction,
+}
+
+/// What can be done with the mails.
+#[derive(Debug, Subcommand)]
+pub enum MailAction {
+    /// List what is not sent yet: a mail's order and kind, and what it waits for
+    List {
+        /// The shop's database
+        #[command(flatten)]
+        database: Database,
+        /// What is logged, and how
+        #[command(flatten)]
+        log: Log,
+    },
+    /// Try mails again that were given up
+    Retry {
+        /// The number of one order [default: all orders]
+        order: Option<OrderNumber>,
+        /// The shop's database
+        #[command(flatten)]
+        database: Database,
+        /// What is logged, and how
+        #[command(flatten)]
+        log: Log,
+    },
 }
 
 /// The flag of every command that needs the shop's database.
@@ -243,6 +345,12 @@ fn database_url(text: &str) -> Result<Secret, String> {
     } else {
         Err("must begin with sqlite: or postgres:".to_owned())
     }
+}
+
+fn smtp_url(text: &str) -> Result<Secret, UnusableSmtpUrl> {
+    let url = Secret::new(text);
+    Post::smtp(&url)?;
+    Ok(url)
 }
 
 fn address(text: &str) -> Result<SocketAddr, String> {

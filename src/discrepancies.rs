@@ -1,4 +1,5 @@
-//! Where the provider and we disagree: kept for a person, reported by the audit until it is resolved.
+//! Where the provider and we disagree: kept for a person, reported by the audit until it is resolved, which
+//! a refund does by itself.
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
@@ -18,12 +19,12 @@ pub struct Discrepancy<'a> {
     pub detail: String,
 }
 
-/// Opens a discrepancy. The same one again changes nothing.
+/// Opens a discrepancy. The same one again changes nothing, and is `false`.
 pub async fn open(
     tx: &mut Tx,
-    discrepancy: Discrepancy<'_>,
+    discrepancy: &Discrepancy<'_>,
     now: DateTime<Utc>,
-) -> sqlx::Result<()> {
+) -> sqlx::Result<bool> {
     let opened = tx
         .query(
             "insert into discrepancies (id, kind, object_id, checkout_id, detail, created_at)
@@ -47,5 +48,23 @@ pub async fn open(
             "discrepancy: {}", discrepancy.detail
         );
     }
-    Ok(())
+    Ok(opened == 1)
+}
+
+/// Resolves the discrepancy of a kind about an object of the provider's.
+pub async fn resolve(
+    tx: &mut Tx,
+    kind: &str,
+    object: &str,
+    now: DateTime<Utc>,
+) -> sqlx::Result<u64> {
+    tx.query(
+        "update discrepancies set resolved_at = $3
+         where kind = $1 and object_id = $2 and resolved_at is null",
+    )
+    .bind(kind)
+    .bind(object)
+    .bind(now)
+    .execute()
+    .await
 }

@@ -44,6 +44,11 @@ id!(
     Uuid::now_v7()
 );
 id!(
+    /// Names one refund.
+    RefundId,
+    Uuid::now_v7()
+);
+id!(
     /// Names one cart.
     CartId,
     Uuid::now_v7()

@@ -31,7 +31,13 @@ pub mod catalog;
 pub mod discrepancies;
 pub mod inventory;
 pub mod orders;
+
+// What comes after the payment.
+pub mod fulfilment;
+pub mod mail;
+pub mod order_links;
 pub mod outbox;
+pub mod refunds;
 
 // What all of it stands on.
 pub mod clock;
@@ -55,6 +61,7 @@ pub mod same_origin;
 pub mod app;
 pub mod config;
 pub mod port_file;
+pub mod workers;
 
 // What the documentation shows for Rust is run as well.
 #[cfg(doctest)]

@@ -10,13 +10,21 @@ use boring_checkout::{
     app::Shop,
     audit,
     clock::Clock,
-    config::{AuditArgs, Cli, Command, Log, LogFormat, MigrateArgs, ProviderArgs, ServeArgs},
+    config::{
+        AuditArgs, Cli, Command, Database, Log, LogFormat, MailAction, MigrateArgs, OutboxAction,
+        ProviderArgs, ServeArgs,
+    },
     db::Db,
+    mail::postman,
+    outbox::operator,
     port_file::PortFile,
     provider::Provider,
     simulator::{Chaos, Simulator, SimulatorConfig, WebhookTarget},
 };
-use clap::{Parser as _, error::ContextKind};
+use clap::{
+    Parser as _,
+    error::{ContextKind, ErrorKind},
+};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
@@ -42,6 +50,8 @@ async fn main() -> ExitCode {
         Some(Command::Provider(args)) => provider(args).await,
         Some(Command::Audit(args)) => audit(args).await,
         Some(Command::Migrate(args)) => migrate(&args).await,
+        Some(Command::Outbox(args)) => outbox(args.action).await,
+        Some(Command::Mail(args)) => mail(args.action).await,
     };
     done.unwrap_or_else(|error| fail(&error.to_string()))
 }
@@ -118,9 +128,7 @@ fn provider_is_at(url: &str) -> String {
 
 async fn audit(args: AuditArgs) -> Result<ExitCode, Failure> {
     start_log(&args.log)?;
-    let db = Db::open_as_it_is(args.database.url.expose())
-        .await
-        .map_err(|error| format!("cannot open the database: {error}"))?;
+    let db = open_as_it_is(&args.database).await?;
     let timeout = std::time::Duration::from_secs(10);
     let provider = Provider::new(&args.provider_url, args.provider_key.key, timeout)?;
     let report = audit::audit(&db, &provider, Clock::default().now()).await?;
@@ -139,6 +147,47 @@ async fn migrate(args: &MigrateArgs) -> Result<ExitCode, Failure> {
         .map_err(|error| format!("cannot migrate the database: {error}"))?;
     print("The schema is up to date.\n")?;
     Ok(ExitCode::SUCCESS)
+}
+
+async fn outbox(action: OutboxAction) -> Result<ExitCode, Failure> {
+    match action {
+        OutboxAction::List { database, log } => {
+            start_log(&log)?;
+            print_lines(&operator::unpublished(&open_as_it_is(&database).await?).await?)?;
+        }
+        OutboxAction::Retry { id, database, log } => {
+            start_log(&log)?;
+            let db = open_as_it_is(&database).await?;
+            let retried = operator::retry(&db, id).await?;
+            print(&format!("{retried} tried again.\n"))?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn mail(action: MailAction) -> Result<ExitCode, Failure> {
+    match action {
+        MailAction::List { database, log } => {
+            start_log(&log)?;
+            print_lines(&postman::owed(&open_as_it_is(&database).await?).await?)?;
+        }
+        MailAction::Retry {
+            order,
+            database,
+            log,
+        } => {
+            start_log(&log)?;
+            let db = open_as_it_is(&database).await?;
+            let retried = postman::retry(&db, order.as_ref()).await?;
+            print(&format!("{retried} tried again.\n"))?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn open_as_it_is(database: &Database) -> Result<Db, Failure> {
+    let opened = Db::open_as_it_is(database.url.expose()).await;
+    Ok(opened.map_err(|error| format!("cannot open the database: {error}"))?)
 }
 
 /// Logs go to standard error, so that what a command prints can be piped.
@@ -178,6 +227,9 @@ fn explain(error: &clap::Error) -> ExitCode {
         let _ = error.print();
         return ExitCode::SUCCESS;
     }
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        return fail("what to do is missing: --help after the command lists it");
+    }
     // Clap would repeat the value, and a value may be a secret.
     if let (Some(flag), Some(reason)) = (error.get(ContextKind::InvalidArg), error.source()) {
         return fail(&format!("{flag}: {reason}"));
@@ -190,6 +242,14 @@ fn explain(error: &clap::Error) -> ExitCode {
 fn fail(line: &str) -> ExitCode {
     let _ = writeln!(std::io::stderr(), "boring-checkout: {line}");
     ExitCode::from(UNUSABLE)
+}
+
+fn print_lines(rows: &[impl std::fmt::Display]) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    for row in rows {
+        writeln!(out, "{row}")?;
+    }
+    out.flush()
 }
 
 fn print(text: &str) -> std::io::Result<()> {

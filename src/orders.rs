@@ -4,14 +4,14 @@ use std::{fmt, str::FromStr};
 
 use chrono::{DateTime, Utc};
 use rand::RngExt as _;
-use serde_json::json;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     checkout::Checkout,
     db::{Db, Tx, retrying},
     ids::{CheckoutId, VisitorId},
     money::{Currency, Money},
-    outbox,
+    outbox::{self, Message, Unreadable},
 };
 
 /// One order.
@@ -50,8 +50,46 @@ pub async fn place(tx: &mut Tx, checkout: &Checkout, now: DateTime<Utc>) -> sqlx
     .bind(now)
     .execute()
     .await?;
-    let news = json!({ "checkout_id": checkout.id, "order_number": number.as_str() });
-    outbox::write(tx, checkout.id, "order.placed", 1, news, now).await
+    let news = OrderPlaced {
+        format: 1,
+        checkout_id: checkout.id,
+        order_number: number,
+    };
+    outbox::write(tx, checkout.id, OrderPlaced::EVENT_TYPE, 1, news, now).await
+}
+
+/// The news that an order was placed, as it stands in the outbox.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct OrderPlaced {
+    /// Of these fields. It goes up when one of them changes its meaning; a reader refuses what it does not know.
+    #[serde(default = "first_format")]
+    format: u32,
+    /// The purchase.
+    pub checkout_id: CheckoutId,
+    /// The order that it became.
+    pub order_number: OrderNumber,
+}
+
+/// Of rows that were written before the payload said its format.
+fn first_format() -> u32 {
+    1
+}
+
+impl OrderPlaced {
+    /// What the outbox calls it.
+    pub const EVENT_TYPE: &str = "order.placed";
+
+    /// `None` when the message is of another kind.
+    pub fn read(message: &Message) -> Result<Option<Self>, Unreadable> {
+        if message.event_type != Self::EVENT_TYPE {
+            return Ok(None);
+        }
+        let news: Self = serde_json::from_value(message.payload.clone()).map_err(|_| Unreadable)?;
+        if news.format != 1 {
+            return Err(Unreadable);
+        }
+        Ok(Some(news))
+    }
 }
 
 /// The order of a checkout, when it has one.
@@ -59,6 +97,16 @@ pub async fn of_checkout(db: &Db, id: CheckoutId) -> sqlx::Result<Option<Order>>
     retrying(|| {
         db.query("select * from orders where checkout_id = $1")
             .bind(id)
+            .fetch_optional()
+    })
+    .await
+}
+
+/// The order `number`, whoever asks.
+pub async fn find(db: &Db, number: &OrderNumber) -> sqlx::Result<Option<Order>> {
+    retrying(|| {
+        db.query("select * from orders where number = $1")
+            .bind(number)
             .fetch_optional()
     })
     .await
@@ -84,7 +132,8 @@ pub async fn of_visitor(
 
 /// An order's number, such as `7K3M-9QXT-2P`: drawn at random, so that nobody can count up to another's, from
 /// an alphabet without the letters that are read as digits.
-#[derive(Clone, Debug, PartialEq, Eq, sqlx::Type)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, sqlx::Type)]
+#[serde(try_from = "String")]
 #[sqlx(transparent)]
 pub struct OrderNumber(String);
 
@@ -120,6 +169,13 @@ impl FromStr for OrderNumber {
         } else {
             Err(NotANumber)
         }
+    }
+}
+
+impl TryFrom<String> for OrderNumber {
+    type Error = NotANumber;
+    fn try_from(text: String) -> Result<Self, NotANumber> {
+        text.parse()
     }
 }
 

@@ -42,12 +42,13 @@ pub(super) async fn purchases(tx: &mut Tx) -> sqlx::Result<HashMap<CheckoutId, P
 pub(super) fn invariants(
     intents: &[PaymentIntent],
     purchases: &HashMap<CheckoutId, Purchase>,
+    given_back: &HashSet<&str>,
     now: DateTime<Utc>,
 ) -> Vec<Invariant> {
     let charges = charges(intents, purchases);
     vec![
         one_charge_for_each_checkout(&charges),
-        each_charge_is_booked(&charges, now),
+        each_charge_is_booked(&charges, given_back, now),
         each_booking_is_a_charge(&charges, purchases, now),
     ]
 }
@@ -92,7 +93,12 @@ fn one_charge_for_each_checkout(charges: &[Charge<'_>]) -> Invariant {
     Invariant::new("one_charge_for_each_checkout", violations.collect())
 }
 
-fn each_charge_is_booked(charges: &[Charge<'_>], now: DateTime<Utc>) -> Invariant {
+/// Or was given back, when it came too late.
+fn each_charge_is_booked(
+    charges: &[Charge<'_>],
+    given_back: &HashSet<&str>,
+    now: DateTime<Utc>,
+) -> Invariant {
     let is_booked = |(payment, purchase): &&Charge<'_>| match purchase.status {
         Status::Paid => {
             purchase.payment_intent_id.as_ref() == Some(&payment.intent)
@@ -100,7 +106,7 @@ fn each_charge_is_booked(charges: &[Charge<'_>], now: DateTime<Utc>) -> Invarian
                 && purchase.currency.code() == payment.currency
         }
         Status::Pending => now - purchase.created_at < UNDER_WAY,
-        Status::Declined | Status::Canceled => false,
+        Status::Declined | Status::Canceled => given_back.contains(payment.intent.as_str()),
     };
     let violations =
         charges

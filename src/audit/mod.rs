@@ -4,6 +4,7 @@
 //! its invariant says what should have been.
 
 mod ledger;
+mod refunds;
 mod shop;
 
 use std::fmt;
@@ -72,7 +73,7 @@ impl Invariant {
     }
 }
 
-/// How much there is of everything. The shop does not refund or send mail yet, so there is none of either.
+/// How much there is of everything. Refunds and mails count once they are made and sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[expect(missing_docs, reason = "each name says it")]
 pub struct Counts {
@@ -96,12 +97,20 @@ pub async fn audit(db: &Db, provider: &Provider, now: DateTime<Utc>) -> Result<R
         .list(since.timestamp())
         .await
         .map_err(AuditError::Provider)?;
+    let made = provider
+        .refunds_since(since.timestamp())
+        .await
+        .map_err(AuditError::Provider)?;
     let mut tx = db.read().await?;
     let mut invariants = shop::invariants(&mut tx, now).await?;
     let purchases = ledger::purchases(&mut tx).await?;
-    invariants.extend(ledger::invariants(&intents, &purchases, now));
+    let given = refunds::given(&mut tx).await?;
+    let given_back = refunds::payments(&given);
+    invariants.extend(ledger::invariants(&intents, &purchases, &given_back, now));
+    invariants.push(refunds::each_refund_is_made_once(&made, &given, now));
     let counts = Counts {
         provider_succeeded: ledger::succeeded(&intents, &purchases),
+        refunds: i64::try_from(given_back.len()).unwrap_or(i64::MAX),
         ..shop::counts(&mut tx).await?
     };
     Ok(Report {

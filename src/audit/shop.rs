@@ -9,10 +9,17 @@ use crate::{
     catalog::Sku,
     db::{Db, Row, Tx},
     ids::{CartId, CheckoutId},
+    orders::OrderNumber,
 };
 
-/// An undecided checkout older than this needs a person.
+/// An undecided checkout, or a message that nobody took, older than this needs a person.
 const HORIZON: TimeDelta = TimeDelta::hours(24);
+
+/// How long a mail may wait for a mail server. Longer than the postman tries.
+const MAILING: TimeDelta = TimeDelta::hours(72);
+
+/// How long a published message may be on its way to its consumers.
+const DELIVERY: TimeDelta = TimeDelta::minutes(5);
 
 pub(super) async fn invariants(tx: &mut Tx, now: DateTime<Utc>) -> sqlx::Result<Vec<Invariant>> {
     Ok(vec![
@@ -22,6 +29,9 @@ pub(super) async fn invariants(tx: &mut Tx, now: DateTime<Utc>) -> sqlx::Result<
         stock_is_conserved(tx).await?,
         reservations_follow_their_checkout(tx).await?,
         each_order_is_announced_once(tx).await?,
+        each_order_is_shipped(tx, now).await?,
+        each_order_is_confirmed(tx, now).await?,
+        nothing_is_unpublished_past_the_horizon(tx, now).await?,
         nothing_is_pending_past_the_horizon(tx, now).await?,
         discrepancies_are_resolved(tx).await?,
     ])
@@ -128,6 +138,56 @@ async fn each_order_is_announced_once(tx: &mut Tx) -> sqlx::Result<Invariant> {
     ))
 }
 
+/// That it is not shipped twice is the table's business. Until its news is published, and while it is on its way, an
+/// order may still wait.
+async fn each_order_is_shipped(tx: &mut Tx, now: DateTime<Utc>) -> sqlx::Result<Invariant> {
+    let orders: Vec<(OrderNumber,)> = tx
+        .query(
+            "select o.number from orders o
+             join outbox m on m.aggregate_id = o.checkout_id and m.event_type = 'order.placed'
+             left join shipments s on s.order_number = o.number
+             where m.published_at < $1 and s.order_number is null",
+        )
+        .bind(now - DELIVERY)
+        .fetch_all()
+        .await?;
+    Ok(violated("each_order_is_shipped", "order", &orders))
+}
+
+/// That there is not more than one confirmation is the table's business. One that was given up is told to the operator, by
+/// the log and by `mail list`: a customer's mistyped address breaks no promise of the shop's.
+async fn each_order_is_confirmed(tx: &mut Tx, now: DateTime<Utc>) -> sqlx::Result<Invariant> {
+    let orders: Vec<(OrderNumber,)> = tx
+        .query(
+            "select o.number from orders o
+             join outbox m on m.aggregate_id = o.checkout_id and m.event_type = 'order.placed'
+             left join emails e on e.order_number = o.number and e.kind = 'order_confirmation'
+             where (m.published_at < $1 and e.order_number is null)
+                or (e.created_at < $2 and e.sent_at is null and e.given_up_at is null)",
+        )
+        .bind(now - DELIVERY)
+        .bind(now - MAILING)
+        .fetch_all()
+        .await?;
+    Ok(violated("each_order_is_confirmed", "order", &orders))
+}
+
+async fn nothing_is_unpublished_past_the_horizon(
+    tx: &mut Tx,
+    now: DateTime<Utc>,
+) -> sqlx::Result<Invariant> {
+    let messages: Vec<(i64,)> = tx
+        .query("select id from outbox where published_at is null and created_at < $1 order by id")
+        .bind(now - HORIZON)
+        .fetch_all()
+        .await?;
+    Ok(violated(
+        "nothing_is_unpublished_past_the_horizon",
+        "message",
+        &messages,
+    ))
+}
+
 async fn nothing_is_pending_past_the_horizon(
     tx: &mut Tx,
     now: DateTime<Utc>,
@@ -183,6 +243,7 @@ pub(super) async fn counts(tx: &mut Tx) -> sqlx::Result<Counts> {
         paid,
         orders,
         payments,
+        emails,
         processed_events,
         outbox_unpublished,
         discrepancies_open,
@@ -192,6 +253,7 @@ pub(super) async fn counts(tx: &mut Tx) -> sqlx::Result<Counts> {
                     (select count(*) from checkouts where status = 'paid'),
                     (select count(*) from orders),
                     (select count(*) from payments),
+                    (select count(*) from emails where sent_at is not null),
                     (select count(*) from processed_events),
                     (select count(*) from outbox where published_at is null),
                     (select count(*) from discrepancies where resolved_at is null)",
@@ -203,6 +265,7 @@ pub(super) async fn counts(tx: &mut Tx) -> sqlx::Result<Counts> {
         paid,
         orders,
         payments,
+        emails,
         processed_events,
         outbox_unpublished,
         discrepancies_open,

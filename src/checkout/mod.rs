@@ -6,20 +6,25 @@
 //! 4. [`charge`](mod@charge): the provider is asked, with no transaction open.
 //! 5. [`record`](mod@record): the outcome is written, once, by whoever learns it first.
 //! 6. [`drive`](mod@drive): the lease that lets exactly one of many retries go on with an open checkout.
-//! 7. [`earlier`]: the purchases a customer is reminded of before buying again.
+//! 7. `abandon`: a customer was asked by their bank, and never answered.
+//! 8. [`reconciler`]: takes forward what nobody comes back for.
+//! 9. [`earlier`]: the purchases a customer is reminded of before buying again.
 //!
 //! ```text
 //! POST /checkout ── submit ──┐
-//! GET  /checkouts/{id} ──────┼── drive: lease ── charge ──┐
+//! GET  /checkouts/{id} ──────┤
+//! reconciler ────────────────┼── drive: lease ── charge ──┐
 //!                            │                            ├── record ── one order
 //! POST /webhooks/provider ───┴── processed event ─────────┘
 //! ```
 
+mod abandon;
 pub mod charge;
 pub mod drive;
 pub mod earlier;
 pub mod model;
 pub mod purchase;
+pub mod reconciler;
 pub mod record;
 pub mod submit;
 
@@ -46,6 +51,8 @@ pub struct Till {
     pub clock: Clock,
     /// How long one driver of a checkout has it to itself.
     pub lease: TimeDelta,
+    /// How long a customer has to authenticate a payment.
+    pub authentication_time: TimeDelta,
     /// Where customers reach the shop, without a slash at the end: the provider sends them back there.
     pub public_url: String,
 }

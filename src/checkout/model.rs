@@ -75,10 +75,14 @@ pub struct Checkout {
     pub payment_intent_id: Option<String>,
     /// Where the customer has to go to authenticate the payment.
     pub next_action_url: Option<String>,
+    /// When they were first asked to.
+    pub asked_at: Option<DateTime<Utc>>,
     /// Why it ended without a charge: the provider's code.
     pub failure_code: Option<String>,
     /// How often it was driven.
     pub attempts: i64,
+    /// How often in a row that taught us nothing.
+    pub failures: i64,
     /// Nobody else drives it before this moment.
     pub lease_until: Option<DateTime<Utc>>,
     /// Since when the payment is looked up, and its key no longer sent.

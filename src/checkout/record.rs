@@ -5,7 +5,8 @@
 //! checkout pending; everybody later finds it concluded and changes nothing.
 //!
 //! News that does not fit the row (another amount, another's payment, money for a checkout that had ended)
-//! fulfils nothing: it is kept as a discrepancy, which the audit reports until a person has resolved it.
+//! fulfils nothing: it is kept as a discrepancy, which the audit reports until a person has resolved it. Money that came
+//! too late for its own checkout is given back without one.
 //! Take `status = 'pending'` out of their guard, and two of the tests named `r27` fail.
 
 use chrono::{DateTime, Utc};
@@ -19,6 +20,7 @@ use crate::{
     money::Money,
     orders,
     provider::{Outcome, Payment},
+    refunds,
 };
 
 /// What a piece of news came to.
@@ -217,7 +219,7 @@ async fn end_without_payment(
     Ok(Verdict::Concluded)
 }
 
-/// Notes which payment a pending checkout waits for, and where the customer has to go for it.
+/// Notes which payment a pending checkout waits for, where the customer has to go for it, and since when.
 async fn wait(
     tx: &mut Tx,
     id: CheckoutId,
@@ -227,7 +229,8 @@ async fn wait(
 ) -> sqlx::Result<Verdict> {
     let noted = tx
         .query(concat!(
-            "update checkouts set payment_intent_id = $4, next_action_url = $5",
+            "update checkouts set payment_intent_id = $4, next_action_url = $5,
+                 asked_at = coalesce(asked_at, $6)",
             if_agreed!()
         ))
         .bind(id)
@@ -235,6 +238,7 @@ async fn wait(
         .bind(&payment.currency)
         .bind(&payment.intent)
         .bind(url)
+        .bind(url.map(|_| now))
         .execute()
         .await?;
     if noted == 0 {
@@ -264,7 +268,7 @@ async fn why_not(
         Status::Paid if !fits => "amount_differs",
         Status::Paid => "second_payment",
         Status::Declined | Status::Canceled if !arrived => return Ok(Verdict::Nothing),
-        Status::Declined | Status::Canceled => "paid_after_the_end",
+        Status::Declined | Status::Canceled => refunds::LATE,
     };
     let detail = format!(
         "the provider has {} {} as {}, the checkout is {} for {} {}",
@@ -277,6 +281,26 @@ async fn why_not(
         checkout: id,
         detail,
     };
-    discrepancies::open(tx, discrepancy, now).await?;
+    let is_new = discrepancies::open(tx, &discrepancy, now).await?;
+    if is_new && kind == refunds::LATE && fits && is_taken_on(tx, id, &payment.intent).await? {
+        refunds::request(tx, id, payment, now).await?;
+    }
     Ok(Verdict::Discrepancy)
+}
+
+/// Notes that a payment which came too late is the checkout's, unless another one is, or it is another checkout's.
+async fn is_taken_on(tx: &mut Tx, id: CheckoutId, intent: &str) -> sqlx::Result<bool> {
+    let taken = tx
+        .query(
+            "update checkouts set payment_intent_id = $2
+             where id = $1 and status in ('declined', 'canceled')
+               and (payment_intent_id is null or payment_intent_id = $2)
+               and not exists (select 1 from checkouts other
+                               where other.payment_intent_id = $2 and other.id <> $1)",
+        )
+        .bind(id)
+        .bind(intent)
+        .execute()
+        .await?;
+    Ok(taken == 1)
 }

@@ -149,10 +149,10 @@ async fn insert(
     tx.query(
         "insert into checkouts (id, idempotency_key, cart_id, visitor_id, fingerprint, status,
              amount_minor, currency, email, name, address, city, postal_code, country,
-             payment_method, provider_request, attempts, lease_until, created_at)
+             payment_method, provider_request, attempts, lease_until, drive_at, created_at)
          values ($1, $2, $3, $4, $5, 'pending',
              $6, $7, $8, $9, $10, $11, $12, $13,
-             $14, $15, 1, $16, $17)
+             $14, $15, 1, $16, $16, $17)
          on conflict do nothing
          returning *",
     )

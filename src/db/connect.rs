@@ -8,6 +8,7 @@ use sqlx::{
     postgres::{PgConnectOptions, PgPoolOptions},
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
+use tokio::sync::watch;
 
 use super::{Db, Pools, retrying, uncancelled};
 
@@ -110,6 +111,7 @@ async fn open_sqlite(url: &str, schema: Schema) -> sqlx::Result<Db> {
     Ok(Db {
         pools: Pools::Sqlite { writer, readers },
         probe: None,
+        work: watch::Sender::new(()),
     })
 }
 
@@ -151,6 +153,7 @@ async fn open_postgres(
     Ok(Db {
         pools: Pools::Postgres(pool),
         probe: None,
+        work: watch::Sender::new(()),
     })
 }
 

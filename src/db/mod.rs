@@ -27,6 +27,7 @@ mod retry;
 use std::fmt;
 
 use sqlx::{Database, PgPool, Pool, SqlitePool, Transaction};
+use tokio::sync::watch;
 
 pub use self::{
     probe::{Boundary, Probe},
@@ -39,6 +40,8 @@ pub use self::{
 pub struct Db {
     pools: Pools,
     probe: Option<Probe>,
+    /// Wakes this process's workers; all clones share it.
+    work: watch::Sender<()>,
 }
 
 #[derive(Clone)]
@@ -81,7 +84,14 @@ impl Db {
         Ok(Tx {
             conn,
             probe: self.probe.clone(),
+            work: self.work.clone(),
+            leaves_work: false,
         })
+    }
+
+    /// Changes whenever a transaction of this process that [left work](Tx::leaves_work) is committed.
+    pub fn work(&self) -> watch::Receiver<()> {
+        self.work.subscribe()
     }
 
     /// One statement that only reads, outside any transaction: one round trip.
@@ -134,6 +144,8 @@ impl fmt::Debug for Db {
 pub struct Tx {
     conn: Conn,
     probe: Option<Probe>,
+    work: watch::Sender<()>,
+    leaves_work: bool,
 }
 
 enum Conn {
@@ -152,6 +164,12 @@ impl Tx {
         }
     }
 
+    /// Says that it writes what a worker waits for: the workers of this process are woken once it is committed, and not
+    /// before, since they would find nothing. Those of other processes find it when they look again by themselves.
+    pub fn leaves_work(&mut self) {
+        self.leaves_work = true;
+    }
+
     /// Makes the work last. An error means that the outcome is unknown: run the phase again, it must find its
     /// own work (see [`retrying`]).
     pub async fn commit(self) -> sqlx::Result<()> {
@@ -159,6 +177,9 @@ impl Tx {
         match self.conn {
             Conn::Sqlite(tx) => tx.commit().await?,
             Conn::Postgres(tx) => tx.commit().await?,
+        }
+        if self.leaves_work {
+            self.work.send_replace(());
         }
         probe::report(self.probe.as_ref(), Boundary::AfterCommit).await
     }

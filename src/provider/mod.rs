@@ -6,7 +6,9 @@
 //! What comes back is an [`Outcome`], not a result: for a payment "I don't know" is a third answer beside yes
 //! and no, and whoever receives it has to say what to do with each.
 
+mod events;
 mod outcome;
+mod refund;
 mod transport;
 pub mod wire;
 
@@ -15,7 +17,9 @@ use std::{fmt, time::Duration};
 use url::form_urlencoded;
 
 pub use self::{
+    events::Events,
     outcome::{Doubt, Found, Outcome, Payment},
+    refund::RefundOutcome,
     transport::UnusableUrl,
 };
 use self::{
@@ -92,6 +96,17 @@ impl Provider {
     pub async fn retrieve(&self, id: &str) -> Outcome {
         let path = format!("/v1/payment_intents/{}", percent_encode(id));
         match self.transport.get(&path, READ_PATIENCE).await {
+            Ok(answer) => Outcome::of_answer(&answer),
+            Err(doubt) => Outcome::Unknown(doubt),
+        }
+    }
+
+    /// Gives the payment intent `id` up, under `key`. The answer is how it stands then: one that has succeeded meanwhile
+    /// is not given up, and the refusal says so.
+    pub async fn cancel(&self, id: &str, key: &str, give_up: Duration) -> Outcome {
+        let path = format!("/v1/payment_intents/{}/cancel", percent_encode(id));
+        let body = "cancellation_reason=abandoned";
+        match self.transport.post(&path, key, body, give_up).await {
             Ok(answer) => Outcome::of_answer(&answer),
             Err(doubt) => Outcome::Unknown(doubt),
         }

@@ -36,6 +36,32 @@ impl PaymentIntent {
     }
 }
 
+/// A refund. <https://docs.stripe.com/api/refunds/object>
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Refund {
+    /// `re_…`
+    pub id: String,
+    /// Minor units.
+    pub amount: i64,
+    /// Three letters, lower case.
+    pub currency: String,
+    /// One of the provider's states.
+    pub status: String,
+    /// What was paid with.
+    #[serde(default)]
+    pub payment_intent: Option<String>,
+    /// Our own words on it.
+    #[serde(default)]
+    pub metadata: HashMap<String, String>,
+}
+
+impl Refund {
+    /// The refund that we named when we asked for it.
+    pub fn refund_id(&self) -> Option<&str> {
+        self.metadata.get("refund_id").map(String::as_str)
+    }
+}
+
 /// What the customer has to do before a payment can go on.
 #[derive(Clone, Debug, Deserialize)]
 pub struct NextAction {

@@ -1,11 +1,12 @@
 //! An order's page.
 
 use axum::{
-    extract::{Path, State},
+    extract::{Path, Query, State, rejection::QueryRejection},
     http::StatusCode,
     response::Response,
 };
 use chrono::SecondsFormat;
+use serde::Deserialize;
 
 use super::{checkout_form::country_name, error::PageError, show, views, visitor::Visitor};
 use crate::{
@@ -14,16 +15,27 @@ use crate::{
     orders,
 };
 
-/// `GET /orders/{number}`, for the visitor who placed it.
+/// What the link in a mail adds to the address.
+#[derive(Deserialize)]
+pub struct Link {
+    key: Option<String>,
+}
+
+/// `GET /orders/{number}`, for the visitor who placed it, and for whoever has the link from the mail.
 pub async fn order(
     State(app): State<App>,
     visitor: Visitor,
     Path(number): Path<String>,
+    link: Result<Query<Link>, QueryRejection>,
 ) -> Result<Response, PageError> {
     let number = number.parse().map_err(|_| PageError::NotFound)?;
-    let order = orders::of_visitor(&app.till.db, &number, visitor.id)
-        .await?
-        .ok_or(PageError::NotFound)?;
+    let key = link.ok().and_then(|Query(link)| link.key);
+    let order = if key.is_some_and(|key| app.order_links.is_signed(&number, &key)) {
+        orders::find(&app.till.db, &number).await?
+    } else {
+        orders::of_visitor(&app.till.db, &number, visitor.id).await?
+    };
+    let order = order.ok_or(PageError::NotFound)?;
     let checkout = model::find(&app.till.db, order.checkout_id)
         .await?
         .ok_or(PageError::NotFound)?;

@@ -6,7 +6,7 @@ use crate::{
     ids::CheckoutId,
     provider::{
         Outcome,
-        wire::{ApiError, PaymentIntent},
+        wire::{ApiError, PaymentIntent, Refund},
     },
 };
 
@@ -26,6 +26,8 @@ pub struct Event {
     pub checkout: Option<CheckoutId>,
     /// How the payment stood when the event was written; `None` for kinds that don't say.
     pub outcome: Option<Outcome>,
+    /// How a refund stood.
+    pub refund: Option<Refund>,
 }
 
 impl Event {
@@ -37,6 +39,11 @@ impl Event {
     pub fn parse(body: &[u8], live: bool) -> Result<Self, NotAnEvent> {
         // A tree and not a struct: it takes the last of duplicate keys, as most readers do, and reports none.
         let event: Value = serde_json::from_slice(body).map_err(|_| NotAnEvent)?;
+        Self::read(&event, live)
+    }
+
+    /// Reads an event that the provider has shown us. As [`parse`](Self::parse).
+    pub fn read(event: &Value, live: bool) -> Result<Self, NotAnEvent> {
         let text = |name: &str| {
             event
                 .get(name)
@@ -55,8 +62,14 @@ impl Event {
             .filter(|_| of_our_mode && tells_of_a_payment(&kind))
             .and_then(|object| serde_json::from_value::<PaymentIntent>(object.clone()).ok())
             .filter(can_be_stored);
+        let refund = object
+            .filter(|_| of_our_mode && kind.starts_with("refund."))
+            .and_then(|object| serde_json::from_value::<Refund>(object.clone()).ok())
+            .filter(|refund| is_sane(&refund.id) && is_sane(&refund.currency))
+            .filter(|refund| refund.payment_intent.as_deref().is_none_or(is_sane));
         Ok(Self {
             id,
+            refund,
             object: object_id.map(str::to_owned),
             checkout: intent
                 .as_ref()

@@ -8,8 +8,11 @@
 //!
 //! The event's id and its effect are committed together. Mark first, and a crash in between loses the effect;
 //! act first, and a crash in between repeats it. A 200 is given after the commit and never before.
+//!
+//! What is never delivered, [`missed`] reads from the provider's list, and brings it to the same transaction.
 
 mod event;
+pub mod missed;
 pub mod signature;
 
 use chrono::{DateTime, Utc};
@@ -18,6 +21,7 @@ pub use self::event::{Event, NotAnEvent};
 use crate::{
     checkout::{Verdict, record},
     db::{Db, Tx, retrying},
+    refunds,
 };
 
 /// What became of a delivery.
@@ -48,8 +52,11 @@ async fn receive_once(db: &Db, event: &Event, now: DateTime<Utc>) -> sqlx::Resul
     if !is_new(&mut tx, event, now).await? {
         return Ok(Received::Duplicate);
     }
-    let verdict = match (event.checkout, &event.outcome) {
-        (Some(checkout), Some(outcome)) => record::apply(&mut tx, checkout, outcome, now).await?,
+    let verdict = match (event.checkout, &event.outcome, &event.refund) {
+        (Some(checkout), Some(outcome), _) => {
+            record::apply(&mut tx, checkout, outcome, now).await?
+        }
+        (_, _, Some(refund)) => refunds::apply(&mut tx, refund, now).await?,
         // Not ours, or of a kind that tells nothing about a payment's end.
         _ => Verdict::Nothing,
     };

@@ -7,7 +7,7 @@ use crate::world::{NOTHING, ONCE, Page, Shop, Visitor, eventually};
 const ASKED: &str = "Your bank wants to ask you";
 
 /// Somebody who has pressed Pay with a card that needs authentication: the visitor, and their status page.
-async fn asked(shop: &Shop) -> (Visitor, String) {
+pub async fn asked(shop: &Shop) -> (Visitor, String) {
     let buyer = shop.visitor().with_cart("TEA-01", 1).await;
     let form = buyer.opens_checkout().await;
     let form = form.with("payment_method", "pm_card_threeDSecure2Required");
@@ -16,7 +16,7 @@ async fn asked(shop: &Shop) -> (Visitor, String) {
 }
 
 /// Presses a button on the provider's page, and returns where it leads, within the shop.
-async fn answers(shop: &Shop, page: &Page, verdict: &str) -> String {
+pub async fn answers(shop: &Shop, page: &Page, verdict: &str) -> String {
     let asks = page.link_that_starts(&shop.provider.url);
     let asks = asks
         .strip_prefix(&shop.provider.url)

@@ -14,16 +14,16 @@ use crate::world::{
 const CREATE: &str = "payment_intents.create";
 
 /// A provider that outlives the shops, and the wire on which its webhooks reach the shop of the moment.
-struct Town {
-    database: Database,
-    provider: Provider,
-    wire: Relay,
-    books: Books,
+pub struct Town {
+    pub database: Database,
+    pub provider: Provider,
+    pub wire: Relay,
+    pub books: Books,
     _simulator: Simulator,
 }
 
 impl Town {
-    async fn found() -> Self {
+    pub async fn found() -> Self {
         let database = Database::fresh().await;
         let wire = Relay::open().await;
         let simulator = Simulator::start_with(SimulatorConfig {
@@ -205,7 +205,7 @@ async fn killed_at_random_moments_under_load() {
 }
 
 /// Sends the form until the answer leads to a page that says "Paid".
-async fn insist(buyer: &Visitor, form: &Form) {
+pub async fn insist(buyer: &Visitor, form: &Form) {
     eventually("the customer has paid", || async {
         let Ok(answer) = buyer.submission(form).send().await else {
             return false;

@@ -6,6 +6,7 @@
     reason = "a test that is wrong shall fail, also in what is no `#[test]` function itself"
 )]
 
+mod abandoned;
 mod authentication;
 mod bad_input;
 mod buying;
@@ -17,8 +18,13 @@ mod database;
 mod database_conflicts;
 mod false_news;
 mod killed;
+mod late_success;
+mod mail;
+mod missed_events;
+mod outbox;
 mod prices;
 mod privacy;
+mod reconciler;
 mod refused;
 mod signatures;
 mod simulator;

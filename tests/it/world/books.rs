@@ -30,6 +30,11 @@ impl Books {
         self.db.query(sql).fetch_scalar().await.expect(sql)
     }
 
+    /// The shop's database.
+    pub fn db(&self) -> &Db {
+        &self.db
+    }
+
     /// Waits until nothing is undecided.
     pub async fn settle(&self) {
         eventually("nothing is pending", || async {

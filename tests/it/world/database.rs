@@ -38,6 +38,11 @@ impl Database {
         format!("sqlite://{}", self.folder.path().join(name).display())
     }
 
+    /// Where the shops on it write their mails, while they have no mail server.
+    pub fn mail_folder(&self) -> String {
+        self.folder.path().join("mail").display().to_string()
+    }
+
     pub fn is_postgres(&self) -> bool {
         self.postgres.is_some()
     }

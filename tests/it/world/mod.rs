@@ -6,6 +6,7 @@
 mod books;
 mod database;
 mod letter;
+mod mail_server;
 mod page;
 mod probes;
 mod process;
@@ -29,6 +30,7 @@ pub use self::{
     books::Books,
     database::Database,
     letter::{Letter, event},
+    mail_server::{Mail, MailServer, Mood},
     page::{Form, Page},
     probes::{failing, front, holding, probed},
     process::Process,
@@ -41,7 +43,7 @@ pub use self::{
 /// What `settles` and the like wait for at most. Nothing takes as long; a condition that never comes fails.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A shop, running in this process.
+/// A shop, running in this process. Its stories are of requests and webhooks, so it has no workers unless it says so.
 pub struct Shop {
     pub provider: Provider,
     pub database: Database,
@@ -60,6 +62,15 @@ impl Shop {
     }
 
     pub async fn open_on(database: Database, flags: &[&str]) -> Self {
+        Self::start(database, &[flags, &["--no-workers"]].concat()).await
+    }
+
+    /// With everything that works without being asked.
+    pub async fn open_with_workers(flags: &[&str]) -> Self {
+        Self::start(Database::fresh().await, flags).await
+    }
+
+    async fn start(database: Database, flags: &[&str]) -> Self {
         let running = boring_checkout::app::Shop::start(&parse(&database, flags))
             .await
             .expect("the shop starts");
@@ -108,6 +119,19 @@ impl Shop {
                     >= self.provider.ledger().await["events"]
                         .as_i64()
                         .expect("a number")
+        })
+        .await;
+    }
+
+    /// Waits until all that follows from what has happened is done.
+    pub async fn finishes(&self) {
+        eventually("everything is published and every mail is sent", || async {
+            self.count(
+                "select (select count(*) from outbox where published_at is null)
+                      + (select count(*) from emails where sent_at is null and given_up_at is null)",
+            )
+            .await
+                == 0
         })
         .await;
     }
@@ -199,8 +223,11 @@ pub async fn eventually<F: Future<Output = bool>>(what: &str, condition: impl Fn
 
 fn parse(database: &Database, flags: &[&str]) -> boring_checkout::config::ServeArgs {
     let url = database.url();
+    let mail = database.mail_folder();
     let common = [
         "boring-checkout",
+        "--mail-folder",
+        &mail,
         "--listen",
         "127.0.0.1:0",
         "--provider-listen",

@@ -23,11 +23,19 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts the shop on `database`, with a provider that runs elsewhere.
+    /// Starts the shop on `database`, with a provider that runs elsewhere. It does only what it is asked for.
     pub fn shop(database: &Database, provider: &Provider, flags: &[&str]) -> Self {
+        Self::shop_with_workers(database, provider, &[flags, &["--no-workers"]].concat())
+    }
+
+    /// Starts a shop like that, and the workers in it.
+    pub fn shop_with_workers(database: &Database, provider: &Provider, flags: &[&str]) -> Self {
         let url = database.url();
+        let mail = database.mail_folder();
         let common = [
             "serve",
+            "--mail-folder",
+            &mail,
             "--database-url",
             &url,
             "--provider-url",
@@ -39,7 +47,10 @@ impl Process {
     /// Starts the shop on `database`, with the simulator beside it.
     pub fn whole(database: &Database, flags: &[&str]) -> Self {
         let url = database.url();
+        let mail = database.mail_folder();
         let common = [
+            "--mail-folder",
+            &mail,
             "--database-url",
             &url,
             "--provider-listen",

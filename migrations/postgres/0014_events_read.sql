@@ -1,0 +1,9 @@
+-- How far the provider's own list of events was read, delivered or not. The same chapter for SQLite stands in
+-- migrations/sqlite under the same number.
+
+create table events_read (
+    id       bigint not null primary key check (id = 1), -- one position, whichever process moves it
+    event_id text not null,
+    created  bigint not null, -- seconds since 1970, by the provider's clock
+    read_at  timestamptz not null
+);

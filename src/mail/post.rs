@@ -1,0 +1,88 @@
+//! Where mails go: into a folder, to be looked at, or to a mail server.
+
+use std::{
+    fs::{self, File},
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use lettre::{AsyncSmtpTransport, AsyncTransport as _, Message, Tokio1Executor};
+
+use crate::secret::Secret;
+
+/// How long the mail server may take over each step. Those who sent the mail wait for the whole of it a little longer.
+const STEP: Duration = Duration::from_secs(10);
+
+/// Where mails go.
+#[derive(Debug)]
+pub enum Post {
+    /// A file for each: the mail of the same name overwrites it.
+    Folder(PathBuf),
+    /// A connection for each.
+    Smtp(AsyncSmtpTransport<Tokio1Executor>),
+}
+
+impl Post {
+    /// The mail server at `smtp://…` or `smtps://…`. `smtps` speaks TLS from the first byte; `?tls=required` upgrades to it.
+    pub fn smtp(url: &Secret) -> Result<Self, UnusableSmtpUrl> {
+        let server = AsyncSmtpTransport::<Tokio1Executor>::from_url(url.expose())
+            .map_err(|_| UnusableSmtpUrl)?;
+        Ok(Self::Smtp(server.timeout(Some(STEP)).build()))
+    }
+
+    /// Sends `message`, which is called `name` where that matters.
+    pub async fn send(&self, name: &str, message: Message) -> Result<(), SendError> {
+        match self {
+            Self::Folder(folder) => {
+                let (folder, name) = (folder.clone(), name.to_owned());
+                let write = move || write(&folder, &name, &message.formatted());
+                tokio::task::spawn_blocking(write)
+                    .await
+                    .map_err(|_| SendError::Later("writing it panicked".to_owned()))?
+                    .map_err(|error| SendError::Later(error.to_string()))
+            }
+            Self::Smtp(server) => match server.send(message).await {
+                Ok(_) => Ok(()),
+                Err(error) if is_refusal(&error) => Err(SendError::Refused(error.to_string())),
+                Err(error) => Err(SendError::Later(error.to_string())),
+            },
+        }
+    }
+}
+
+/// Whether the server has definitely said no to this mail. That it does not know us, or our password, says nothing about
+/// the mail. <https://www.rfc-editor.org/rfc/rfc4954#section-6>
+fn is_refusal(error: &lettre::transport::smtp::Error) -> bool {
+    let about_us = [530, 534, 535, 538];
+    error.is_permanent()
+        && !error
+            .status()
+            .is_some_and(|it| about_us.contains(&it.into()))
+}
+
+/// Whoever reads the folder sees the whole file or none.
+fn write(folder: &Path, name: &str, message: &[u8]) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    let draft = folder.join(format!(".{name}.draft"));
+    let mut file = File::create(&draft)?;
+    file.write_all(message)?;
+    file.sync_all()?;
+    fs::rename(&draft, folder.join(format!("{name}.eml")))
+}
+
+/// Why a mail was not sent, as far as we know.
+#[derive(Debug, thiserror::Error)]
+pub enum SendError {
+    /// It may go another time.
+    #[error("{0}")]
+    Later(String),
+    /// The server said no.
+    #[error("refused: {0}")]
+    Refused(String),
+}
+
+/// The URL does not name a mail server.
+#[derive(Debug, thiserror::Error)]
+#[error("not an smtp:// or smtps:// URL")]
+pub struct UnusableSmtpUrl;

@@ -1,0 +1,64 @@
+//! The bus: what carries a message from the relay to its consumers, at least once.
+
+use std::fmt::Debug;
+
+use async_trait::async_trait;
+
+use super::{
+    Message,
+    inbox::{CONSUMERS, ConsumeError, consume},
+};
+use crate::{clock::Clock, db::Db};
+
+/// Carries messages, each at least once.
+#[async_trait]
+pub trait Bus: Debug + Send + Sync {
+    /// Takes a message over. After `Ok` it reaches every consumer, whatever happens to this process: the relay forgets
+    /// about it. After an error, and when there was no answer, it may have reached some.
+    async fn publish(&self, message: &Message) -> Result<(), PublishError>;
+}
+
+/// Why a message was not taken over.
+#[derive(Debug, thiserror::Error)]
+pub enum PublishError {
+    /// Nothing is wrong with the message; later it will go.
+    #[error("{0}")]
+    Unavailable(String),
+    /// This message will go no better later, unless somebody mends something.
+    #[error("{0}")]
+    Refused(String),
+}
+
+/// The bus within the process: it keeps nothing, so it hands the message to every consumer at once, and has taken it
+/// over when all of them have committed what they made of it. Until then the row in the outbox stays unpublished and
+/// comes again, which is the redelivery; those who had consumed it find it in their inbox.
+#[derive(Debug)]
+pub struct InProcess {
+    /// The shop's database, where the consumers have their inboxes.
+    pub db: Db,
+    /// The time.
+    pub clock: Clock,
+}
+
+#[async_trait]
+impl Bus for InProcess {
+    async fn publish(&self, message: &Message) -> Result<(), PublishError> {
+        let mut outcome = Ok(());
+        for consumer in CONSUMERS {
+            // One that fails does not keep the message from the others.
+            if let Err(error) = consume(&self.db, consumer, message, self.clock.now()).await {
+                outcome = outcome.and(Err(because(consumer.name(), &error)));
+            }
+        }
+        outcome
+    }
+}
+
+fn because(consumer: &str, error: &ConsumeError) -> PublishError {
+    let text = format!("{consumer}: {error}");
+    if error.is_the_messages_fault() {
+        PublishError::Refused(text)
+    } else {
+        PublishError::Unavailable(text)
+    }
+}

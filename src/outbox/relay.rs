@@ -1,0 +1,168 @@
+//! The relay: rows of the outbox that nobody has published are published, and marked.
+//!
+//! It asks for what is unpublished, and remembers no last id: ids are handed out before the commit, so a lower one can
+//! become visible after a higher one, and a cursor would have passed it by. Any number of relays may run, in any
+//! number of processes. A guarded update claims a row for one of them, for the time of a lease; when it dies, the lease
+//! runs out and another takes over.
+//!
+//! ```text
+//! unpublished ──┬──> published
+//!      ^        └──> parked      refused by a consumer, again and again: a person has to look
+//!      └─────────────────┘       `boring-checkout outbox retry`
+//! ```
+//!
+//! What failed before comes after what did not, and waits longer each time, so it stands in nobody's way. The one
+//! exception is intended: a later row of the same order waits for the earlier one, parked or not.
+//! Take `order by attempts` or `not exists` out of the claim, and a test named for it fails.
+
+use std::{sync::Arc, time::Duration};
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use super::{
+    Message,
+    bus::{Bus, PublishError},
+};
+use crate::{
+    clock::Clock,
+    db::{Db, retrying},
+    workers::{Work, backoff},
+};
+
+/// How long a relay has a row to itself. Far longer than [`PATIENCE`], so that a row is not published by two at once.
+const LEASE: TimeDelta = TimeDelta::minutes(1);
+
+/// How long the bus may take over one message.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The longest wait before a row is tried again: a bus that is back is used within this time.
+const LONGEST_WAIT: TimeDelta = TimeDelta::minutes(1);
+
+/// A row that was refused is parked after so many attempts, five minutes or so after the first.
+const ATTEMPTS_MAX: i64 = 10;
+
+/// Publishes what is in the outbox.
+#[derive(Debug)]
+pub struct Relay {
+    /// The shop's database.
+    pub db: Db,
+    /// The time.
+    pub clock: Clock,
+    /// Where the messages go.
+    pub bus: Arc<dyn Bus>,
+}
+
+/// A row that is ours until `not_before`.
+#[derive(Debug, sqlx::FromRow)]
+pub struct Claimed {
+    id: i64,
+    attempts: i64,
+    not_before: DateTime<Utc>,
+    #[sqlx(flatten)]
+    message: Message,
+}
+
+impl Work for Relay {
+    const NAME: &str = "relay";
+    const PLACES: usize = 16;
+    type Item = Claimed;
+
+    async fn claim(&self, room: i64) -> sqlx::Result<Vec<Claimed>> {
+        let now = self.clock.now();
+        claim(&self.db, room, now, now + LEASE).await
+    }
+
+    async fn perform(&self, row: Claimed) -> sqlx::Result<()> {
+        let published = tokio::time::timeout(PATIENCE, self.bus.publish(&row.message)).await;
+        let error = match published {
+            Ok(Ok(())) => {
+                return retrying(|| mark_published(&self.db, row.id, self.clock.now())).await;
+            }
+            Ok(Err(error)) => error,
+            Err(_) => PublishError::Unavailable("no answer in time".to_owned()),
+        };
+        let now = self.clock.now();
+        let parked = matches!(error, PublishError::Refused(_)) && row.attempts >= ATTEMPTS_MAX;
+        let message = row.message.id();
+        if parked {
+            tracing::error!(%message, attempt = row.attempts, %error, "message parked");
+        } else {
+            tracing::warn!(%message, attempt = row.attempts, %error, "message not published");
+        }
+        let until = now + backoff(row.attempts, LONGEST_WAIT);
+        let parked_at = parked.then_some(now);
+        retrying(|| postpone(&self.db, &row, until, parked_at, &error)).await
+    }
+}
+
+/// Claims up to `room` rows that are due, each the first unpublished one of its order. A claim whose commit was
+/// answered by an error may have happened; those rows come back when their lease runs out.
+async fn claim(
+    db: &Db,
+    room: i64,
+    now: DateTime<Utc>,
+    until: DateTime<Utc>,
+) -> sqlx::Result<Vec<Claimed>> {
+    let mut tx = db.begin().await?;
+    let claimed = tx
+        .query(
+            "with due as (
+                 select id from outbox o
+                 where published_at is null and parked_at is null
+                   and (not_before is null or not_before <= $1)
+                   and not exists (select 1 from outbox earlier
+                                   where earlier.aggregate_id = o.aggregate_id
+                                     and earlier.id < o.id and earlier.published_at is null)
+                 order by attempts, id
+                 limit $3
+                 /*pg for update skip locked */
+             )
+             update outbox set not_before = $2, attempts = attempts + 1
+             where id in (select id from due)
+             returning *",
+        )
+        .bind(now)
+        .bind(until)
+        .bind(room)
+        .fetch_all()
+        .await?;
+    tx.commit().await?;
+    Ok(claimed)
+}
+
+/// Whoever published it, it is published: no lease is asked for.
+async fn mark_published(db: &Db, id: i64, now: DateTime<Utc>) -> sqlx::Result<()> {
+    let mut tx = db.begin().await?;
+    tx.query(
+        "update outbox set published_at = $2, parked_at = null, last_error = null
+         where id = $1 and published_at is null",
+    )
+    .bind(id)
+    .bind(now)
+    .execute()
+    .await?;
+    tx.commit().await
+}
+
+/// Lets a row wait, if the lease is still ours: else somebody else knows better.
+async fn postpone(
+    db: &Db,
+    row: &Claimed,
+    until: DateTime<Utc>,
+    parked_at: Option<DateTime<Utc>>,
+    error: &PublishError,
+) -> sqlx::Result<()> {
+    let mut tx = db.begin().await?;
+    tx.query(
+        "update outbox set not_before = $3, parked_at = $4, last_error = $5
+         where id = $1 and not_before = $2 and published_at is null",
+    )
+    .bind(row.id)
+    .bind(row.not_before)
+    .bind(until)
+    .bind(parked_at)
+    .bind(error.to_string())
+    .execute()
+    .await?;
+    tx.commit().await
+}

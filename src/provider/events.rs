@@ -1,0 +1,84 @@
+//! The provider's list of what happened. It shows the last thirty days: <https://docs.stripe.com/api/events>
+
+use serde_json::Value;
+use url::form_urlencoded;
+
+use super::{
+    Doubt, PAGE, PAGES_MAX, Provider, READ_PATIENCE,
+    wire::{ErrorBody, List},
+};
+
+/// Some events in the order in which they happened, as the provider tells them.
+#[derive(Debug)]
+pub struct Events {
+    /// The oldest first.
+    pub events: Vec<Value>,
+    /// Whether newer ones follow.
+    pub has_more: bool,
+}
+
+impl Provider {
+    /// The events that follow the one named `last`. `None` when the provider does not know that one any more.
+    pub async fn events_after(&self, last: &str) -> Result<Option<Events>, Doubt> {
+        let answer = self
+            .transport
+            .get(&path(&[("ending_before", last)]), READ_PATIENCE)
+            .await?;
+        if matches!(answer.status, 400 | 404) {
+            let ErrorBody { error } = answer.parse()?;
+            return match error.code.as_deref() {
+                Some("resource_missing") => Ok(None),
+                _ => Err(Doubt::Unexpected),
+            };
+        }
+        Ok(Some(Events::oldest_first(answer.parse()?)))
+    }
+
+    /// The first events since an instant (Unix seconds, by the provider's clock). The list begins with the newest, so
+    /// it is walked to its end.
+    pub async fn events_since(&self, since: i64) -> Result<Events, Doubt> {
+        let since = since.to_string();
+        let mut last: Option<String> = None;
+        for page in 0..PAGES_MAX {
+            let mut query = vec![("created[gte]", since.as_str())];
+            query.extend(last.as_deref().map(|last| ("starting_after", last)));
+            let answer = self.transport.get(&path(&query), READ_PATIENCE).await?;
+            let shown: List<Value> = answer.parse()?;
+            if !shown.has_more {
+                return Ok(Events {
+                    has_more: page > 0,
+                    ..Events::oldest_first(shown)
+                });
+            }
+            last = shown.data.last().and_then(id_of).map(str::to_owned);
+        }
+        Err(Doubt::Unexpected)
+    }
+}
+
+impl Events {
+    fn oldest_first(mut list: List<Value>) -> Self {
+        list.data.reverse();
+        Self {
+            events: list.data,
+            has_more: list.has_more,
+        }
+    }
+
+    /// The id of the newest.
+    pub fn newest(&self) -> Option<&str> {
+        self.events.last().and_then(id_of)
+    }
+}
+
+fn id_of(event: &Value) -> Option<&str> {
+    event.get("id").and_then(Value::as_str)
+}
+
+fn path(narrowed: &[(&str, &str)]) -> String {
+    let query = form_urlencoded::Serializer::new(String::new())
+        .append_pair("limit", PAGE)
+        .extend_pairs(narrowed)
+        .finish();
+    format!("/v1/events?{query}")
+}

@@ -1,0 +1,111 @@
+//! Giving money back.
+
+use std::time::Duration;
+
+use url::form_urlencoded;
+
+use super::{
+    Doubt, PAGE, PAGES_MAX, Provider, READ_PATIENCE,
+    transport::Answer,
+    wire::{ErrorBody, List, Refund},
+};
+
+/// What came of asking for a refund.
+#[derive(Clone, Debug)]
+pub enum RefundOutcome {
+    /// There is one, in some state.
+    Made(Refund),
+    /// The provider will not make it, and says why by a code.
+    Refused(String),
+    /// It cannot be told. There may be one or none.
+    Unknown(Doubt),
+}
+
+impl Provider {
+    /// Gives back all that was paid with the payment intent `intent`, under `key`. `refund_id` is our own id, kept in the
+    /// provider's metadata.
+    pub async fn refund(
+        &self,
+        intent: &str,
+        refund_id: &str,
+        key: &str,
+        give_up: Duration,
+    ) -> RefundOutcome {
+        let body = form_urlencoded::Serializer::new(String::new())
+            .append_pair("payment_intent", intent)
+            .append_pair("metadata[refund_id]", refund_id)
+            .finish();
+        match self
+            .transport
+            .post("/v1/refunds", key, &body, give_up)
+            .await
+        {
+            Ok(answer) => RefundOutcome::of_answer(&answer),
+            Err(doubt) => RefundOutcome::Unknown(doubt),
+        }
+    }
+
+    /// All refunds of the payment intent `intent`, newest first.
+    pub async fn refunds_of(&self, intent: &str) -> Result<Vec<Refund>, Doubt> {
+        self.list_refunds("payment_intent", intent).await
+    }
+
+    /// All refunds created since an instant (Unix seconds, included, by the provider's clock), newest first.
+    pub async fn refunds_since(&self, since: i64) -> Result<Vec<Refund>, Doubt> {
+        self.list_refunds("created[gte]", &since.to_string()).await
+    }
+
+    async fn list_refunds(&self, name: &str, value: &str) -> Result<Vec<Refund>, Doubt> {
+        let mut refunds: Vec<Refund> = Vec::new();
+        for _ in 0..PAGES_MAX {
+            let path = page_path(name, value, refunds.last());
+            let answer = self.transport.get(&path, READ_PATIENCE).await?;
+            let page: List<Refund> = answer.parse()?;
+            refunds.extend(page.data);
+            if !page.has_more {
+                return Ok(refunds);
+            }
+        }
+        Err(Doubt::Unexpected)
+    }
+}
+
+/// The page that follows `last` of the refunds for which `name` is `value`.
+fn page_path(name: &str, value: &str, last: Option<&Refund>) -> String {
+    let query = form_urlencoded::Serializer::new(String::new())
+        .append_pair("limit", PAGE)
+        .append_pair(name, value)
+        .extend_pairs(last.map(|last| ("starting_after", &last.id)))
+        .finish();
+    format!("/v1/refunds?{query}")
+}
+
+impl RefundOutcome {
+    fn of_answer(answer: &Answer) -> Self {
+        match answer.status {
+            200..=299 => match answer.parse() {
+                Ok(refund) => Self::Made(refund),
+                Err(doubt) => Self::Unknown(doubt),
+            },
+            401 | 403 => Self::Unknown(Doubt::Credentials),
+            409 => Self::Unknown(Doubt::StillRunning),
+            429 => Self::Unknown(Doubt::RateLimited),
+            400 | 404 => match answer.parse::<ErrorBody>() {
+                Ok(ErrorBody { error }) => match (error.kind.as_str(), error.code.as_deref()) {
+                    // An old spelling of 429.
+                    ("invalid_request_error", Some("rate_limit" | "lock_timeout")) => {
+                        Self::Unknown(Doubt::RateLimited)
+                    }
+                    ("invalid_request_error", _) => Self::Refused(error.reason().to_owned()),
+                    // Other bytes were once sent under this key.
+                    ("idempotency_error", _) => Self::Unknown(Doubt::StoredError),
+                    _ => Self::Unknown(Doubt::Unexpected),
+                },
+                Err(doubt) => Self::Unknown(doubt),
+            },
+            500.. if answer.is_stored => Self::Unknown(Doubt::StoredError),
+            500.. => Self::Unknown(Doubt::ServerError),
+            _ => Self::Unknown(Doubt::Unexpected),
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Making refunds: the provider is asked, with no transaction open, as often as it takes.
+//!
+//! The key was on disk before the first call, so a repeat makes no second refund. When an answer was lost the
+//! refund is looked for first, by our own id in its metadata; that also gets past a key whose stored answer is a 500.
+
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use super::{apply, refuse};
+use crate::{
+    checkout::{Till, Verdict},
+    db::{Db, retrying},
+    ids::RefundId,
+    provider::{Doubt, RefundOutcome, wire},
+    workers::{Work, backoff},
+};
+
+/// How long one worker has a refund to itself. Far longer than all its calls may take.
+const LEASE: TimeDelta = TimeDelta::minutes(2);
+
+/// How long one call goes on trying.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+/// The longest wait before a refund is tried, or asked after, again.
+const LONGEST_WAIT: TimeDelta = TimeDelta::minutes(5);
+
+/// Makes the refunds that are written down.
+#[derive(Debug)]
+pub struct Refunder {
+    /// Where purchases are made.
+    pub till: Till,
+}
+
+/// A refund that is ours until `lease_until`.
+#[derive(Debug, sqlx::FromRow)]
+pub struct Due {
+    id: RefundId,
+    payment_intent_id: String,
+    call_key: String,
+    attempts: i64,
+    lease_until: DateTime<Utc>,
+}
+
+impl Work for Refunder {
+    const NAME: &str = "refunder";
+    const PLACES: usize = 4;
+    type Item = Due;
+
+    async fn claim(&self, room: i64) -> sqlx::Result<Vec<Due>> {
+        let now = self.till.clock.now();
+        claim(&self.till.db, room, now, now + LEASE).await
+    }
+
+    async fn perform(&self, due: Due) -> sqlx::Result<()> {
+        let db = &self.till.db;
+        let now = || self.till.clock.now();
+        let mut key = due.call_key.clone();
+        match self.make(&due).await {
+            RefundOutcome::Made(made) => {
+                let verdict = retrying(|| record(db, &made, now())).await?;
+                tracing::info!(refund.id = %due.id, ?verdict, "refund recorded");
+                if verdict == Verdict::Concluded {
+                    return Ok(());
+                }
+            }
+            RefundOutcome::Refused(code) => {
+                tracing::error!(refund.id = %due.id, code, "the provider refuses the refund");
+                return retrying(|| give_up(db, due.id, &code, now())).await;
+            }
+            RefundOutcome::Unknown(doubt) => {
+                tracing::warn!(refund.id = %due.id, attempt = due.attempts, ?doubt, "refund unknown");
+                if doubt == Doubt::StoredError {
+                    // Of no more use. Another one is safe: what was given back in full is not given back again.
+                    key = format!("refund-{}-{}", due.id, due.attempts);
+                }
+            }
+        }
+        let until = now() + backoff(due.attempts, LONGEST_WAIT);
+        retrying(|| postpone(db, &due, until, &key)).await
+    }
+}
+
+impl Refunder {
+    async fn make(&self, due: &Due) -> RefundOutcome {
+        let (provider, intent) = (&self.till.provider, &due.payment_intent_id);
+        if due.attempts > 1 {
+            match provider.refunds_of(intent).await {
+                Ok(refunds) => {
+                    let id = due.id.to_string();
+                    let is_ours = |refund: &wire::Refund| refund.refund_id() == Some(&id);
+                    if let Some(made) = refunds.into_iter().find(is_ours) {
+                        return RefundOutcome::Made(made);
+                    }
+                }
+                Err(doubt) => return RefundOutcome::Unknown(doubt),
+            }
+        }
+        let id = due.id.to_string();
+        provider.refund(intent, &id, &due.call_key, PATIENCE).await
+    }
+}
+
+/// Takes up to `room` refunds that are due. A claim whose commit was answered by an error may have happened; those
+/// come back when their lease runs out.
+async fn claim(
+    db: &Db,
+    room: i64,
+    now: DateTime<Utc>,
+    until: DateTime<Utc>,
+) -> sqlx::Result<Vec<Due>> {
+    let due: i64 = db
+        .query("select count(*) from refunds where status = 'pending' and lease_until <= $1")
+        .bind(now)
+        .fetch_scalar()
+        .await?;
+    if due == 0 {
+        // Which is nearly always, and spares the writers' lock.
+        return Ok(Vec::new());
+    }
+    let mut tx = db.begin().await?;
+    let claimed = tx
+        .query(
+            "with due as (
+                 select id from refunds where status = 'pending' and lease_until <= $1
+                 order by lease_until limit $3
+                 /*pg for update skip locked */
+             )
+             update refunds set lease_until = $2, attempts = attempts + 1
+             where id in (select id from due)
+             returning *",
+        )
+        .bind(now)
+        .bind(until)
+        .bind(room)
+        .fetch_all()
+        .await?;
+    tx.commit().await?;
+    Ok(claimed)
+}
+
+async fn record(db: &Db, made: &wire::Refund, now: DateTime<Utc>) -> sqlx::Result<Verdict> {
+    let mut tx = db.begin().await?;
+    let verdict = apply(&mut tx, made, now).await?;
+    tx.commit().await?;
+    Ok(verdict)
+}
+
+async fn give_up(db: &Db, id: RefundId, code: &str, now: DateTime<Utc>) -> sqlx::Result<()> {
+    let mut tx = db.begin().await?;
+    refuse(&mut tx, id, code, now).await?;
+    tx.commit().await
+}
+
+/// Sets when a refund that is still pending is looked at again, if its lease is still the one we took.
+async fn postpone(db: &Db, due: &Due, until: DateTime<Utc>, key: &str) -> sqlx::Result<()> {
+    let mut tx = db.begin().await?;
+    tx.query(
+        "update refunds set lease_until = $3, call_key = $4
+         where id = $1 and status = 'pending' and lease_until = $2",
+    )
+    .bind(due.id)
+    .bind(due.lease_until)
+    .bind(until)
+    .bind(key)
+    .execute()
+    .await?;
+    tx.commit().await
+}

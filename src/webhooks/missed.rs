@@ -1,0 +1,174 @@
+//! Missed webhooks: the provider gives up on a delivery after some days, or we were unreachable, or misconfigured.
+//!
+//! A slow worker reads the provider's own list of events, from the last one it has seen, and hands each that is not
+//! here yet to [`receive`], as if it had been delivered. An event that comes both ways takes effect once.
+//!
+//! ```text
+//! the provider's list   e1 ── e2 ── e3 ── e4 ── e5 (now)
+//! delivered             e1          e3
+//! position                    ▲ ──────────────▲  reads e3, e4, e5; takes e4 and e5
+//! ```
+//!
+//! Several processes may read at once. The position only saves calls, so it may well be behind.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::{Event, receive};
+use crate::{
+    checkout::Till,
+    db::{Db, retrying},
+    provider::{Doubt, Events},
+};
+
+/// How often the list is read. News usually come by webhook, and the reconciler asks after what is undecided.
+const BEAT: TimeDelta = TimeDelta::minutes(1);
+
+/// How far back the provider shows events.
+const SHOWN: TimeDelta = TimeDelta::days(30);
+
+/// How far the provider's clock may be behind ours.
+const MARGIN: TimeDelta = TimeDelta::days(1);
+
+/// The position stays so far behind: a list may show an event a little after younger ones.
+const LATE: TimeDelta = TimeDelta::minutes(5);
+
+/// Works until `stopping`.
+pub async fn run(till: Till, stopping: CancellationToken) {
+    while !stopping.is_cancelled() {
+        let wake = till.clock.now() + BEAT;
+        if let Err(error) = catch_up(&till, &stopping).await {
+            tracing::warn!(%error, "cannot read the provider's events");
+        }
+        tokio::select! {
+            () = stopping.cancelled() => {}
+            () = till.clock.sleep_until(wake) => {}
+        }
+    }
+}
+
+/// Reads the list from the position to its end.
+async fn catch_up(till: &Till, stopping: &CancellationToken) -> Result<(), CatchUpError> {
+    let mut seen = position(&till.db).await?;
+    loop {
+        let page = tokio::select! {
+            () = stopping.cancelled() => return Ok(()),
+            page = read_on(till, seen.as_deref()) => page?,
+        };
+        let Some(page) = page else {
+            return Ok(());
+        };
+        for event in &page.events {
+            take(till, event).await?;
+        }
+        settle(till, &page).await?;
+        match page.newest() {
+            Some(newest) if page.has_more => seen = Some(newest.to_owned()),
+            _ => return Ok(()),
+        }
+    }
+}
+
+/// The events after `seen`. Without it, or when the provider has forgotten it, all that can be about our purchases;
+/// `None` when there was none yet.
+async fn read_on(till: &Till, seen: Option<&str>) -> Result<Option<Events>, CatchUpError> {
+    if let Some(seen) = seen
+        && let Some(page) = till.provider.events_after(seen).await?
+    {
+        return Ok(Some(page));
+    }
+    let Some(first) = first_purchase(&till.db).await? else {
+        return Ok(None);
+    };
+    let since = (first - MARGIN).max(till.clock.now() - SHOWN);
+    Ok(Some(till.provider.events_since(since.timestamp()).await?))
+}
+
+/// Lets an event take effect, unless it has. Most have been delivered, and asking first spares the writers' lock; what
+/// decides is the insert in [`receive`].
+async fn take(till: &Till, event: &Value) -> Result<(), CatchUpError> {
+    let Ok(event) = Event::read(event, till.provider.is_live()) else {
+        tracing::warn!("the provider's list has an event without an id or a type");
+        return Ok(());
+    };
+    if !is_here(&till.db, &event.id).await? {
+        tracing::info!(event.id, event.kind, "event was not delivered yet");
+        receive(&till.db, &event, till.clock.now()).await?;
+    }
+    Ok(())
+}
+
+async fn is_here(db: &Db, event: &str) -> sqlx::Result<bool> {
+    let here: i64 = retrying(|| {
+        db.query("select count(*) from processed_events where event_id = $1")
+            .bind(event)
+            .fetch_scalar()
+    })
+    .await?;
+    Ok(here > 0)
+}
+
+async fn position(db: &Db) -> sqlx::Result<Option<String>> {
+    let read: Option<(String,)> = retrying(|| {
+        db.query("select event_id from events_read")
+            .fetch_optional()
+    })
+    .await?;
+    Ok(read.map(|(id,)| id))
+}
+
+async fn first_purchase(db: &Db) -> sqlx::Result<Option<DateTime<Utc>>> {
+    let first: Option<(DateTime<Utc>,)> = retrying(|| {
+        db.query("select created_at from checkouts order by id limit 1")
+            .fetch_optional()
+    })
+    .await?;
+    Ok(first.map(|(at,)| at))
+}
+
+/// Moves the position behind the last event of `page` that nothing older can join any more.
+async fn settle(till: &Till, page: &Events) -> sqlx::Result<()> {
+    let now = till.clock.now();
+    let settled = (now - LATE).timestamp();
+    let last = page.events.iter().rev().find_map(|event| {
+        let created = event.get("created")?.as_i64()?;
+        let id = event.get("id")?.as_str()?;
+        (created <= settled).then_some((id, created))
+    });
+    match last {
+        Some((id, created)) => retrying(|| advance(&till.db, id, created, now)).await,
+        None => Ok(()),
+    }
+}
+
+async fn advance(db: &Db, event: &str, created: i64, now: DateTime<Utc>) -> sqlx::Result<()> {
+    let mut tx = db.begin().await?;
+    tx.query(
+        "insert into events_read (id, event_id, created, read_at) values (1, $1, $2, $3)
+         on conflict (id) do update set event_id = excluded.event_id, created = excluded.created,
+             read_at = excluded.read_at
+         where events_read.created <= excluded.created",
+    )
+    .bind(event)
+    .bind(created)
+    .bind(now)
+    .execute()
+    .await?;
+    tx.commit().await
+}
+
+/// Why the list was not read to its end. The next beat goes on.
+#[derive(Debug, thiserror::Error)]
+enum CatchUpError {
+    #[error("the database failed: {0}")]
+    Db(#[from] sqlx::Error),
+    #[error("the provider: {0:?}")]
+    Provider(Doubt),
+}
+
+impl From<Doubt> for CatchUpError {
+    fn from(doubt: Doubt) -> Self {
+        Self::Provider(doubt)
+    }
+}

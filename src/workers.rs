@@ -1,0 +1,107 @@
+//! What goes on in the background of every process: loops that look for work, and do it.
+//!
+//! Each worker is safe to run in many processes at once, since it claims what it does with a guarded update. It looks
+//! when a transaction of this process left work for it, when a place has become free, and once a second anyway: work
+//! that others left, that failed before, or whose worker died.
+
+use std::{sync::Arc, time::Duration};
+
+use chrono::TimeDelta;
+use tokio::{sync::watch, task::JoinSet};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use crate::db::Db;
+
+/// Nobody has to wake a worker for it to look again.
+const NAP: Duration = Duration::from_secs(1);
+
+/// One kind of work.
+pub trait Work: Send + Sync + 'static {
+    /// What it is called in the log.
+    const NAME: &str;
+    /// How much of it goes on at a time.
+    const PLACES: usize;
+    /// A piece of it.
+    type Item: Send + 'static;
+
+    /// Takes up to `room` pieces that are due, so that nobody else does them.
+    fn claim(&self, room: i64) -> impl Future<Output = sqlx::Result<Vec<Self::Item>>> + Send;
+
+    /// Does a piece, within a bounded time. After an error it is somebody's again once its claim has run out.
+    fn perform(&self, item: Self::Item) -> impl Future<Output = sqlx::Result<()>> + Send;
+}
+
+/// The workers of this process.
+#[derive(Debug)]
+pub struct Workers {
+    db: Db,
+    tasks: TaskTracker,
+    stopping: CancellationToken,
+}
+
+impl Workers {
+    /// None yet.
+    pub fn on(db: &Db) -> Self {
+        Self {
+            db: db.clone(),
+            tasks: TaskTracker::new(),
+            stopping: CancellationToken::new(),
+        }
+    }
+
+    /// Starts one that does `work`.
+    pub fn start(&self, work: impl Work) {
+        let (woken, stopping) = (self.db.work(), self.stopping.clone());
+        self.tasks.spawn(go_on(Arc::new(work), woken, stopping));
+    }
+
+    /// Takes up nothing new, and waits for what is under way.
+    pub async fn stop(&self) {
+        self.stopping.cancel();
+        self.tasks.close();
+        self.tasks.wait().await;
+    }
+}
+
+async fn go_on<W: Work>(work: Arc<W>, mut woken: watch::Receiver<()>, stopping: CancellationToken) {
+    let mut under_way = JoinSet::new();
+    while !stopping.is_cancelled() {
+        take_up(&work, &mut under_way).await;
+        tokio::select! {
+            () = stopping.cancelled() => {}
+            _ = woken.changed() => {}
+            Some(_) = under_way.join_next() => {}
+            () = tokio::time::sleep(NAP) => {}
+        }
+        // Whatever else has ended by now makes room in the same go.
+        while under_way.try_join_next().is_some() {}
+    }
+    while under_way.join_next().await.is_some() {}
+}
+
+/// Fills the free places.
+async fn take_up<W: Work>(work: &Arc<W>, under_way: &mut JoinSet<()>) {
+    let room = W::PLACES.saturating_sub(under_way.len());
+    if room == 0 {
+        return;
+    }
+    match work.claim(i64::try_from(room).unwrap_or(1)).await {
+        Ok(items) => {
+            for item in items {
+                let work = Arc::clone(work);
+                under_way.spawn(async move {
+                    if let Err(error) = work.perform(item).await {
+                        tracing::error!(worker = W::NAME, %error, "work not done; it is taken up again");
+                    }
+                });
+            }
+        }
+        Err(error) => tracing::error!(worker = W::NAME, %error, "cannot look for work"),
+    }
+}
+
+/// How long to wait after so many attempts: one second, then twice as long each time.
+pub fn backoff(attempts: i64, longest: TimeDelta) -> TimeDelta {
+    let doublings = attempts.clamp(1, 16) - 1;
+    TimeDelta::seconds(1 << doublings).min(longest)
+}

@@ -1,0 +1,172 @@
+//! Webhooks that never come. The provider's own list has what they would have told.
+
+use futures_util::future::join_all;
+use serde_json::json;
+
+use crate::{
+    authentication::{answers, asked},
+    reconciler::{goes_down, quiet_provider},
+    world::{Books, Database, ONCE, Process, Provider, Shop, client, eventually},
+};
+
+const PAID: &str = "select count(*) from checkouts where status = 'paid'";
+
+/// No webhook comes, and the reconciler's questions are not answered: only the list is left.
+async fn only_lists_events(provider: &Provider) {
+    provider.loses_webhooks().await;
+    for operation in ["create", "retrieve", "list"] {
+        let operation = format!("payment_intents.{operation}");
+        goes_down(provider, &operation, "drop_response").await;
+    }
+}
+
+async fn happens_at_the_provider(provider: &Provider, times: usize) {
+    let happen = (0..times).map(|_| provider.posts("/v1/customers"));
+    join_all(happen).await;
+}
+
+async fn has_read_all(shop: &Shop) {
+    eventually("every event is here", || async {
+        let here = shop.count("select count(*) from processed_events").await;
+        provider_events(&shop.provider).await == here
+    })
+    .await;
+}
+
+async fn provider_events(provider: &Provider) -> i64 {
+    let events = &provider.ledger().await["events"];
+    events.as_i64().expect("a number")
+}
+
+async fn reads(provider: &Provider) -> usize {
+    provider.calls("GET", "/v1/events").await.len()
+}
+
+#[tokio::test]
+async fn an_event_that_was_never_delivered_is_read_and_takes_effect_once() {
+    let shop = Shop::open_with_workers(&[]).await;
+    shop.provider.loses_webhooks().await;
+    let (buyer, status) = asked(&shop).await;
+    only_lists_events(&shop.provider).await;
+    answers(&shop, &buyer.sees(&status).await, "approve").await;
+
+    shop.later(61);
+    eventually("it is paid", || async { shop.count(PAID).await == 1 }).await;
+    assert_eq!(buyer.sees(&status).await.heading(), "Paid");
+
+    // Now it is delivered after all.
+    shop.provider.mends().await;
+    let events = shop.provider.events("payment_intent.succeeded").await;
+    for answer in shop.provider.delivers(&events[0], 3).await {
+        assert_eq!(answer, 200);
+    }
+    shop.provider.catches_up().await;
+    shop.expects(ONCE).await;
+}
+
+#[tokio::test]
+async fn a_long_list_is_read_from_its_beginning_and_then_only_its_end() {
+    let shop = Shop::open_with_workers(&[]).await;
+    shop.provider.loses_webhooks().await;
+    happens_at_the_provider(&shop.provider, 120).await;
+    let (buyer, status) = asked(&shop).await;
+    only_lists_events(&shop.provider).await;
+    answers(&shop, &buyer.sees(&status).await, "approve").await;
+    happens_at_the_provider(&shop.provider, 120).await;
+
+    shop.later(61);
+    eventually("it is paid", || async { shop.count(PAID).await == 1 }).await;
+    has_read_all(&shop).await;
+
+    // All of it is so old that nothing can come in between: the position moves to the end.
+    shop.later(200);
+    let last = shop.provider.reads("/v1/events?limit=1").await["data"][0].take();
+    let last = last["id"].as_str().expect("an id").to_owned();
+    shop.later(100);
+    eventually("the position is at the end", || async {
+        let position = shop.db().query("select event_id from events_read");
+        position.fetch_optional::<(String,)>().await.expect("a row") == Some((last.clone(),))
+    })
+    .await;
+    let before = reads(&shop.provider).await;
+    shop.later(61);
+    eventually("it is read on", || async {
+        reads(&shop.provider).await > before
+    })
+    .await;
+    happens_at_the_provider(&shop.provider, 1).await;
+    shop.later(61);
+    has_read_all(&shop).await;
+    let pages = reads(&shop.provider).await - before;
+    assert!(pages <= 4, "{pages} pages were read for one event");
+
+    shop.provider.mends().await;
+    shop.expects(ONCE).await;
+}
+
+#[tokio::test]
+async fn a_position_that_the_provider_has_forgotten_is_no_obstacle() {
+    let shop = Shop::open_with_workers(&[]).await;
+    shop.provider.loses_webhooks().await;
+    let (buyer, status) = asked(&shop).await;
+    shop.alters(
+        "insert into events_read (id, event_id, created, read_at)
+         select 1, 'evt_forgotten', 0, created_at from checkouts",
+    )
+    .await;
+    only_lists_events(&shop.provider).await;
+    answers(&shop, &buyer.sees(&status).await, "approve").await;
+
+    shop.later(61);
+    eventually("it is paid", || async { shop.count(PAID).await == 1 }).await;
+    has_read_all(&shop).await;
+    shop.provider.mends().await;
+    shop.expects(ONCE).await;
+}
+
+#[tokio::test]
+async fn two_processes_read_the_same_list_at_once() {
+    let database = Database::fresh().await;
+    let (_simulator, provider) = quiet_provider().await;
+    let books = Books::of(&database, &provider).await;
+    only_lists_events(&provider).await;
+    let flags = ["--lease", "300ms"];
+    let shop = Process::shop(&database, &provider, &flags);
+    let buyer = shop.visitor().with_cart("TEA-01", 1).await;
+    let status = buyer.buys().await;
+    assert_ne!(buyer.sees(&status).await.heading(), "Paid");
+    shop.kill();
+
+    let readers = [(); 2].map(|()| Process::shop_with_workers(&database, &provider, &flags));
+    books.settle().await;
+
+    provider.mends().await;
+    drop(readers);
+    let reader = Process::shop(&database, &provider, &flags);
+    assert_eq!(
+        buyer.moved_to(&reader.url).sees(&status).await.heading(),
+        "Paid"
+    );
+    books.expect(ONCE).await;
+}
+
+#[tokio::test]
+async fn an_event_of_another_shop_is_read_and_ignored() {
+    let shop = Shop::open_with_workers(&[]).await;
+    shop.provider.loses_webhooks().await;
+    let buyer = shop.visitor().with_cart("TEA-01", 1).await;
+    let status = buyer.buys().await;
+    assert_eq!(buyer.waits_at(&status).await, "Paid");
+    let stranger = client()
+        .post(format!("{}/v1/payment_intents", shop.provider.url))
+        .bearer_auth("sk_test_boring")
+        .header("content-type", "application/x-www-form-urlencoded")
+        .body("amount=490&currency=eur&confirm=true&payment_method=pm_card_visa&payment_method_types[0]=card");
+    assert_eq!(stranger.send().await.expect("an answer").status(), 200);
+
+    shop.provider.control("settle", json!({})).await;
+
+    shop.later(61);
+    has_read_all(&shop).await;
+    shop.expects(ONCE).await;
+}
