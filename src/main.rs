@@ -21,7 +21,10 @@ use boring_checkout::{
     provider::Provider,
     simulator::{Chaos, Simulator, SimulatorConfig, WebhookTarget},
 };
-use clap::{Parser as _, error::ContextKind};
+use clap::{
+    Parser as _,
+    error::{ContextKind, ErrorKind},
+};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
@@ -223,6 +226,9 @@ fn explain(error: &clap::Error) -> ExitCode {
     if !error.use_stderr() {
         let _ = error.print();
         return ExitCode::SUCCESS;
+    }
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        return fail("what to do is missing: --help after the command lists it");
     }
     // Clap would repeat the value, and a value may be a secret.
     if let (Some(flag), Some(reason)) = (error.get(ContextKind::InvalidArg), error.source()) {

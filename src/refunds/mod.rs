@@ -73,8 +73,7 @@ pub(crate) async fn request(
         amount_minor: payment.amount_minor,
         currency: payment.currency.clone(),
     };
-    let payload = serde_json::to_value(wish).expect("plain fields");
-    outbox::write(tx, checkout, RefundRequested::EVENT_TYPE, 1, payload, now).await
+    outbox::write(tx, checkout, RefundRequested::EVENT_TYPE, 1, wish, now).await
 }
 
 /// Acts on a message, as a part of the transaction that notes that it was consumed.

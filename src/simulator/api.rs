@@ -11,11 +11,9 @@
 use std::sync::Arc;
 
 use axum::{
-    body::{Body, to_bytes},
+    body::Body,
     extract::{Request, State},
-    http::{
-        HeaderMap, HeaderValue, Method, Response, StatusCode, header::CONTENT_TYPE, request::Parts,
-    },
+    http::{HeaderMap, HeaderValue, Method, Response, StatusCode, request::Parts},
 };
 
 use super::{
@@ -27,14 +25,10 @@ use super::{
     faults::{self, ApiFault, MetRequest},
     idempotency::{Claim, KeyUse, check_key},
     ids,
-    journal::LoggedRequest,
+    journal::{self, LoggedRequest},
     operations::Operation,
-    params::Params,
-    server,
+    request, server,
 };
-
-/// The largest request, metadata and all, is a tenth of this.
-const MAX_BODY: usize = 256 * 1024;
 
 /// How a request ends.
 enum Ending {
@@ -79,7 +73,9 @@ async fn end(shared: Arc<Shared>, request: Request) -> Ending {
             Outcome::Answered(refused(&shared, &arrival, &refusal), None),
         ),
     };
-    arrival.entry.fault = fault.map(ApiFault::name);
+    arrival.entry.fault = fault
+        .filter(|fault| outcome.shows(*fault))
+        .map(ApiFault::name);
     let (answer, claim) = match outcome {
         Outcome::NotProcessed(ending) => {
             arrival.write_down(&shared, None);
@@ -111,13 +107,24 @@ enum Outcome {
     Answered(Answer, Option<Claim>),
 }
 
+impl Outcome {
+    /// Whether a fault that struck can be seen in it. What was not executed, now or at all, meets no `error_after`.
+    fn shows(&self, fault: ApiFault) -> bool {
+        match (fault, self) {
+            (ApiFault::ErrorAfter(_), Outcome::Answered(answer, _)) => !answer.replayed,
+            (ApiFault::ErrorAfter(_), Outcome::Refused(_)) => false,
+            _ => true,
+        }
+    }
+}
+
 /// Lets the faults that come first have their way, then executes.
 async fn process(shared: &Shared, admitted: Admitted, fault: Option<ApiFault>) -> Outcome {
     let error_after = match fault {
         Some(ApiFault::DropRequest) => return Outcome::NotProcessed(Ending::Drop),
         Some(ApiFault::Hang) => return Outcome::NotProcessed(Ending::Hang),
         Some(ApiFault::ErrorBefore(status)) => return Outcome::Refused(ApiError::api(status)),
-        Some(ApiFault::RateLimit) => return Outcome::Refused(rate_limited()),
+        Some(ApiFault::RateLimit) => return Outcome::Refused(ApiError::rate_limited()),
         Some(ApiFault::ErrorAfter(status)) => Some(status),
         Some(ApiFault::DropResponse | ApiFault::Delay(_)) | None => None,
     };
@@ -134,20 +141,15 @@ async fn admit(
     body: Body,
 ) -> Result<(Admitted, Option<ApiFault>), ApiError> {
     shared.key.check(&parts.headers)?;
-    check_version(&parts.headers)?;
+    request::check_version(&parts.headers)?;
     let path = parts.uri.path();
     let (operation, id) = Operation::find(&parts.method, path)
         .ok_or_else(|| ApiError::unrecognized_url(parts.method.as_str(), path))?;
     let is_post = parts.method == Method::POST;
-    let encoded = if is_post {
-        read_form(&parts.headers, body).await?
-    } else {
-        parts.uri.query().unwrap_or_default().as_bytes().to_vec()
-    };
-    let params = Params::decode(&encoded)?;
+    let params = request::read_params(parts, body).await?;
     // GET and DELETE are idempotent by themselves: a key has no effect there.
     let key = if is_post {
-        text_header(&parts.headers, "idempotency-key")?
+        request::text_header(&parts.headers, "idempotency-key")?
     } else {
         None
     };
@@ -155,7 +157,7 @@ async fn admit(
         check_key(key)?;
     }
     // The header's fault is for this request alone; it comes before those that wait for any.
-    let fault = match text_header(&parts.headers, "boring-fault")? {
+    let fault = match request::text_header(&parts.headers, "boring-fault")? {
         Some(asked_for) => Some(faults::from_header(asked_for)?),
         None => shared.faults.strike_request(MetRequest {
             operation: operation.name,
@@ -172,59 +174,6 @@ async fn admit(
         key_use,
     };
     Ok((admitted, fault))
-}
-
-async fn read_form(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, ApiError> {
-    let body = to_bytes(body, MAX_BODY).await.map_err(|_| {
-        let message =
-            format!("The request body is larger than {MAX_BODY} bytes, or was cut short.");
-        ApiError::invalid(message).status(StatusCode::PAYLOAD_TOO_LARGE)
-    })?;
-    let content_type = headers
-        .get(CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok())
-        .unwrap_or_default();
-    let is_form =
-        content_type.is_empty() || content_type.starts_with("application/x-www-form-urlencoded");
-    if !is_form && !body.is_empty() {
-        let message = "The body of a POST must be application/x-www-form-urlencoded.";
-        return Err(ApiError::invalid(message));
-    }
-    Ok(body.to_vec())
-}
-
-/// A request may name any version.
-fn check_version(headers: &HeaderMap) -> Result<(), ApiError> {
-    let Some(version) = text_header(headers, "stripe-version")? else {
-        return Ok(());
-    };
-    if is_version(version) {
-        return Ok(());
-    }
-    let shown: String = version.chars().take(40).collect();
-    Err(ApiError::invalid(format!(
-        "Invalid Stripe API version: {shown}"
-    )))
-}
-
-/// `2026-07-29.dahlia`, or a date alone, as it was before there were names.
-pub(super) fn is_version(text: &str) -> bool {
-    let date = text.split(['.', ';']).next().unwrap_or_default();
-    chrono::NaiveDate::parse_from_str(date, "%Y-%m-%d").is_ok()
-}
-
-fn text_header<'h>(headers: &'h HeaderMap, name: &str) -> Result<Option<&'h str>, ApiError> {
-    let unreadable = |_| ApiError::invalid(format!("The header {name} must be plain ASCII text."));
-    headers
-        .get(name)
-        .map(|value| value.to_str().map_err(unreadable))
-        .transpose()
-}
-
-fn rate_limited() -> ApiError {
-    ApiError::invalid("Request rate limit exceeded. Learn more about rate limits at https://stripe.com/docs/rate-limits.")
-        .code("rate_limit")
-        .status(StatusCode::TOO_MANY_REQUESTS)
 }
 
 fn refused(shared: &Shared, arrival: &Arrival, refusal: &ApiError) -> Answer {
@@ -252,12 +201,12 @@ impl Arrival {
                 id: ids::request_id(),
                 at: clock::rfc3339(shared.clock.now_ms()),
                 method: method.to_string(),
-                path: path.to_owned(),
+                path: journal::abridged(path),
                 operation: None,
                 idempotency_key: key
                     .as_ref()
-                    .and_then(|key| key.to_str().ok())
-                    .map(ToOwned::to_owned),
+                    .and_then(|key| str::from_utf8(key.as_bytes()).ok())
+                    .map(journal::abridged),
                 status: None,
                 replayed: false,
                 fault: None,

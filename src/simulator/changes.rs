@@ -70,7 +70,7 @@ pub(super) fn merge_metadata(
             metadata.retain(|_, value| !value.is_null());
         }
     }
-    check_metadata(metadata)
+    check_metadata(metadata).map_err(ApiError::executed)
 }
 
 /// `previous_attributes`: what differs, as it was. `None` when nothing does. Hashes are compared field by field,

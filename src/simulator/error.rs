@@ -1,8 +1,12 @@
 //! Refusals in Stripe's envelope: `{"error": {"type": …, "message": …}}`.
 //!
-//! Besides its body, every error says whether the request *executed*. That is the line idempotency is drawn at:
-//! an executed request changed something, or was judged by the state of things, so its answer is committed and
-//! replayed; one that was refused at the door leaves no trace, and its key is as good as new.
+//! Besides its body, every error says how far the request came, which is what idempotency goes by:
+//!
+//! ```text
+//! refused at the door, by its parameters alone     nothing is kept, and the key is as good as new
+//! executed: judged by the state of things          the answer is kept for the key, and nothing else
+//! an outcome: a declined card, say                 the answer is kept, and what was done
+//! ```
 
 use axum::http::StatusCode;
 use serde_json::{Map, Value, json};
@@ -10,8 +14,10 @@ use serde_json::{Map, Value, json};
 #[derive(Debug)]
 pub(super) struct ApiError {
     pub(super) status: StatusCode,
-    /// The transaction commits and the answer is stored for the idempotency key.
+    /// The answer is stored for the idempotency key.
     pub(super) executed: bool,
+    /// What was done is done: the transaction commits.
+    pub(super) is_outcome: bool,
     /// For `Stripe-Should-Retry`: `None` lets the client decide by the status.
     pub(super) should_retry: Option<bool>,
     /// What broke inside, for the log. The client never sees it.
@@ -31,9 +37,10 @@ impl ApiError {
         Self::new(StatusCode::UNAUTHORIZED, "invalid_request_error", message)
     }
 
-    /// 402 `card_error`: the parameters were fine, the card was not. Always the result of an execution.
+    /// 402 `card_error`: the parameters were fine, the card was not. Always an outcome.
     pub(super) fn card(message: impl Into<String>) -> Self {
-        Self::new(StatusCode::PAYMENT_REQUIRED, "card_error", message).executed()
+        let error = Self::new(StatusCode::PAYMENT_REQUIRED, "card_error", message);
+        error.executed().into_outcome()
     }
 
     /// An object named by `param` does not exist: 400 here, 404 (see [`ApiError::not_found`]) when it is in the path.
@@ -41,6 +48,7 @@ impl ApiError {
         Self::invalid(format!("No such {kind}: '{id}'"))
             .code("resource_missing")
             .param(param)
+            .executed()
     }
 
     /// 404 for a URL that names nothing.
@@ -52,6 +60,13 @@ impl ApiError {
     /// 400 `idempotency_error`: a key was used again for something else.
     pub(super) fn idempotency(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "idempotency_error", message)
+    }
+
+    /// 429: more at a time than can be served, or a fault that says so.
+    pub(super) fn rate_limited() -> Self {
+        Self::invalid("Request rate limit exceeded. Learn more about rate limits at https://stripe.com/docs/rate-limits.")
+            .code("rate_limit")
+            .status(StatusCode::TOO_MANY_REQUESTS)
     }
 
     /// 5xx `api_error`, with nothing but a message, as Stripe's own.
@@ -71,6 +86,7 @@ impl ApiError {
         Self {
             status,
             executed: false,
+            is_outcome: false,
             should_retry: None,
             cause: None,
             fields,
@@ -86,8 +102,15 @@ impl ApiError {
         self.status(StatusCode::NOT_FOUND)
     }
 
+    /// Judged by the state of things.
     pub(super) fn executed(mut self) -> Self {
         self.executed = true;
+        self
+    }
+
+    /// If it executed, what it did is kept.
+    pub(super) fn into_outcome(mut self) -> Self {
+        self.is_outcome = self.executed;
         self
     }
 
@@ -145,7 +168,11 @@ impl ApiError {
 
 impl From<sqlx::Error> for ApiError {
     fn from(cause: sqlx::Error) -> Self {
-        Self::internal(cause)
+        match cause {
+            // Nothing was begun, so nothing is uncertain.
+            sqlx::Error::PoolTimedOut => Self::rate_limited(),
+            cause => Self::internal(cause),
+        }
     }
 }
 

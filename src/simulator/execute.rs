@@ -91,19 +91,32 @@ async fn execute(
     };
     let outcome = run(&mut call, operation, &id, params).await;
     let has_news = call.has_news;
+    let is_kept = match &outcome {
+        Ok(_) => true,
+        Err(refusal) => refusal.is_outcome,
+    };
     let mut answer = match (outcome, error_after) {
         (Err(refusal), _) if !refusal.executed => return Err(refusal),
         (_, Some(status)) => Answer::refusal(&ApiError::api(status), &request_id, now),
         (Err(refusal), None) => Answer::refusal(&refusal, &request_id, now),
         (Ok(object), None) => Answer::new(StatusCode::OK, &object),
     };
+    if !is_kept {
+        // What was prepared before the last check is undone. The key is in use until its answer is given, so that
+        // a refusal, which has no effect, can be stored in a transaction of its own.
+        tx.rollback().await?;
+        if key_use.is_none() {
+            return Ok(answer);
+        }
+        tx = shared.store.begin().await?;
+    }
     if let Some(key_use) = &key_use {
         answer.should_retry = Some(false);
         answer.original_request = Some(request_id.clone());
         idempotency::store(&mut tx, key_use, &request_id, &answer, now).await?;
     }
     tx.commit().await?;
-    if has_news {
+    if is_kept && has_news {
         shared.wake_workers();
     }
     Ok(answer)

@@ -10,8 +10,16 @@ use std::{
 
 use serde::Serialize;
 
-/// Enough for any test, and a few megabytes at most.
+/// Enough for any test, and ten megabytes at most.
 pub(super) const CAPACITY: usize = 10_000;
+
+/// The longest key is this long, and so is no path of the API.
+const MAX_TEXT: usize = 255;
+
+/// A path or a key as the journal keeps it: nobody fills the memory with them.
+pub(super) fn abridged(text: &str) -> String {
+    text.chars().take(MAX_TEXT).collect()
+}
 
 /// A request to the API, as the journal has it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -61,6 +61,7 @@ mod payment_methods;
 mod place;
 mod refunds;
 mod refused;
+mod request;
 mod schedule;
 mod search;
 mod server;

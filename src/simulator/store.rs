@@ -15,8 +15,11 @@ use sqlx::{
 
 static MIGRATIONS: Migrator = sqlx::migrate!("migrations/simulator");
 
-/// How long to wait for a connection, or for another process's write lock.
+/// How long to wait for another process's write lock.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long to wait for a connection when very many ask at once. SDKs wait a little longer for their answer.
+const QUEUE_PATIENCE: Duration = Duration::from_mins(1);
 
 /// How often to try to open a file that other processes are opening too.
 const ATTEMPTS: u32 = 5;
@@ -84,7 +87,7 @@ impl Store {
         }
         // A database in memory lives and dies with its one connection, so that one must not be recycled.
         let pool = SqlitePoolOptions::new()
-            .acquire_timeout(PATIENCE)
+            .acquire_timeout(QUEUE_PATIENCE)
             .idle_timeout(None)
             .max_lifetime(None);
         let writer = pool

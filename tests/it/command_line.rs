@@ -58,6 +58,13 @@ fn help_names_every_flag_with_its_environment_variable_and_default() {
         ("--webhook-secret", "WEBHOOK_SECRET", "whsec_boring"),
         ("--provider-timeout", "PROVIDER_TIMEOUT", "10s"),
         ("--lease", "LEASE", "15s"),
+        ("--smtp-url", "SMTP_URL", "none"),
+        ("--mail-folder", "MAIL_FOLDER", "data/mail"),
+        (
+            "--mail-from",
+            "MAIL_FROM",
+            "The Boring Shop <shop@boring.example>",
+        ),
         ("--authentication-time", "AUTHENTICATION_TIME", "1h"),
         ("--log", "RUST_LOG", "info"),
         ("--log-format", "LOG_FORMAT", "pretty"),
@@ -95,6 +102,11 @@ fn a_bad_value_is_one_clear_line_and_exit_2() {
         (&["--lease", "-1s"], "-1"),
         (&["--lease", "100days"], "--lease"),
         (&["--provider-key", ""], "--provider-key"),
+        (&["--smtp-url", "mail.example"], "--smtp-url"),
+        (&["--mail-from", "nobody"], "--mail-from"),
+        (&["outbox"], "--help"),
+        (&["outbox", "retry", "first"], "[ID]"),
+        (&["mail", "retry", "no order"], "[ORDER]"),
         (&["--webhook-secret", "a,,b"], "--webhook-secret"),
         (&["--log-format", "xml"], "--log-format"),
         (&["--log", "x=y=z"], "--log"),
@@ -110,7 +122,8 @@ fn a_bad_value_is_one_clear_line_and_exit_2() {
     }
     let wrong_scheme = run(&["--database-url", "mysql://shop:hunter2@db"]);
     let no_secret = run(&["provider", "--webhook", "hunter2"]);
-    for output in [wrong_scheme, no_secret] {
+    let no_smtp = run(&["--smtp-url", "imap://shop:hunter2@mail"]);
+    for output in [wrong_scheme, no_secret, no_smtp] {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!said.contains("hunter2"), "a secret is repeated: {said}");
     }

@@ -78,7 +78,8 @@ impl PaymentIntent {
 
     /// Refuses to take more than is held.
     fn check_covers(&self, amount: i64) -> Result<(), ApiError> {
-        check_granularity(amount, &self.currency, "amount_to_capture")?;
+        check_granularity(amount, &self.currency, "amount_to_capture")
+            .map_err(ApiError::executed)?;
         if amount <= self.amount_capturable {
             return Ok(());
         }

@@ -35,7 +35,8 @@ pub(in crate::simulator) async fn confirm(
         &intent.payment_method_types,
         &intent.currency,
         &intent.capture_method,
-    )?;
+    )
+    .map_err(ApiError::executed)?;
     let method = match named.or_else(|| intent.payment_method.clone()) {
         Some(name) => {
             let method = payment_methods::resolve(call, &name).await?;

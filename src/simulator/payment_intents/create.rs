@@ -62,7 +62,9 @@ pub(in crate::simulator) async fn create(
     objects::insert(call.tx, &shown).await?;
     events::record(call, "payment_intent.created", &shown).await?;
     if new.confirm {
-        attempt(call, &mut intent, method, &new.confirmation).await?;
+        let attempted = attempt(call, &mut intent, method, &new.confirmation).await;
+        // Whatever is said against the attempt, the intent is there.
+        attempted.map_err(ApiError::into_outcome)?;
     }
     Ok(intent.show()?)
 }

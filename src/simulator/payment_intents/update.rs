@@ -72,12 +72,7 @@ pub(in crate::simulator) async fn update(
         forget_approval(call, id).await?;
     }
     update.apply(&mut intent)?;
-    check_amount(intent.amount, &intent.currency)?;
-    types::check(
-        &intent.payment_method_types,
-        &intent.currency,
-        &intent.capture_method,
-    )?;
+    intent.check_whole().map_err(ApiError::executed)?;
     if let Some(name) = intent.payment_method.clone() {
         let method = payment_methods::resolve(call, &name).await?;
         intent.check_accepts(&method).map_err(ApiError::executed)?;
@@ -95,6 +90,18 @@ pub(in crate::simulator) async fn update(
     }
     intent.last_payment_error = None;
     intent.save(call).await
+}
+
+impl PaymentIntent {
+    /// Refuses what is right in its parts and wrong together: an amount that another currency does not have.
+    fn check_whole(&self) -> Result<(), ApiError> {
+        check_amount(self.amount, &self.currency)?;
+        types::check(
+            &self.payment_method_types,
+            &self.currency,
+            &self.capture_method,
+        )
+    }
 }
 
 impl Update {
@@ -133,7 +140,7 @@ impl Update {
             .is_some_and(|other| other != customer)
         {
             let message = "The customer of a PaymentIntent cannot be changed once it has one. For another customer, cancel this one and create another.";
-            return Err(ApiError::invalid(message).param("customer"));
+            return Err(ApiError::invalid(message).param("customer").executed());
         }
         Ok(())
     }

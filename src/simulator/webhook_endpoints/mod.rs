@@ -16,8 +16,8 @@ pub(super) use self::{
     secrets::{active_secrets, roll},
 };
 use super::{
-    api, call::Call, changes::merge_metadata, error::ApiError, event_types, form::shortened, ids,
-    lists::Page, objects, params::Params,
+    call::Call, changes::merge_metadata, error::ApiError, event_types, form::shortened, ids,
+    lists::Page, objects, params::Params, request,
 };
 
 const KIND: &str = "webhook_endpoint";
@@ -231,7 +231,7 @@ fn enabled_events(params: &mut Params) -> Result<Option<Vec<String>>, ApiError> 
 
 fn api_version(params: &mut Params) -> Result<Option<String>, ApiError> {
     let version = params.text("api_version")?;
-    if let Some(version) = version.as_deref().filter(|it| !api::is_version(it)) {
+    if let Some(version) = version.as_deref().filter(|it| !request::is_version(it)) {
         let message = format!("Invalid API version: {}", shortened(version));
         return Err(ApiError::invalid(message).param("api_version"));
     }

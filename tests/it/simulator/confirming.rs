@@ -165,3 +165,24 @@ async fn an_approval_is_for_what_was_approved() {
     }
     assert_eq!(world.succeeded().await, 0);
 }
+
+#[tokio::test]
+async fn a_refused_change_leaves_the_approval_and_nothing_else_behind() {
+    let world = World::open().await;
+    let waiting = world.buys(MANUAL).await;
+    approves(&world, &waiting).await;
+    let cards = world.get("/v1/payment_methods?limit=100").await.bytes;
+
+    let path = format!("/v1/payment_intents/{}", waiting.id());
+    let refused = world
+        .post(&path, "amount=5000&payment_method=pm_usBankAccount_success")
+        .await;
+
+    assert_eq!(refused.status, 400, "{}", refused.body);
+    assert_eq!(
+        world.get("/v1/payment_methods?limit=100").await.bytes,
+        cards
+    );
+    let paid = confirms(&world, &waiting, "").await;
+    assert_eq!(paid.body["status"], "succeeded", "{}", paid.body);
+}

@@ -251,3 +251,26 @@ async fn a_reset_forgets_everything() {
         None
     );
 }
+
+#[tokio::test]
+async fn the_journal_names_no_fault_that_did_nothing_and_keeps_no_long_texts() {
+    let world = World::open().await;
+    let asks = [("idempotency-key", "k"), ("boring-fault", "error_after")];
+    world.buys_with_key(PURCHASE, "k").await;
+
+    let replayed = world
+        .call(Method::POST, "/v1/payment_intents", PURCHASE, &asks)
+        .await;
+    let refused = world
+        .call(Method::POST, "/v1/payment_intents", "amount=x", &asks[1..])
+        .await;
+    world.get(&format!("/v1/{}", "x".repeat(10_000))).await;
+
+    assert_eq!((replayed.status, refused.status), (200, 400));
+    let journal = world.get("/_control/requests").await.body;
+    let faults: Vec<_> = (0..3)
+        .map(|number| journal["data"][number]["fault"].clone())
+        .collect();
+    assert_eq!(faults, [Value::Null, Value::Null, Value::Null]);
+    assert!(journal["data"][0]["path"].as_str().unwrap().len() <= 255);
+}

@@ -228,3 +228,54 @@ async fn a_key_has_at_most_255_characters_and_means_nothing_on_get() {
     assert_eq!(read.status, 200);
     assert_eq!(read.header("idempotency-key"), None);
 }
+
+#[tokio::test]
+async fn a_refusal_by_the_state_of_things_is_kept_for_its_key() {
+    let world = World::open().await;
+    let intent = world.buys("amount=60&currency=usd").await;
+    let intent = format!("/v1/payment_intents/{}", intent.id());
+    let nobody = "/v1/payment_intents/pi_nobody/cancel";
+
+    let too_small = world.post_with_key(&intent, "currency=hkd", "a").await;
+    let missing = world.post_with_key(nobody, "", "b").await;
+    world.post(&intent, "amount=500").await;
+
+    for (path, form, key, first) in [
+        (intent.as_str(), "currency=hkd", "a", too_small),
+        (nobody, "", "b", missing),
+    ] {
+        let again = world.post_with_key(path, form, key).await;
+        assert!(first.status >= 400);
+        assert_eq!(again.bytes, first.bytes);
+        assert_eq!(again.header("idempotent-replayed"), Some("true"));
+    }
+    assert_eq!(world.get(&intent).await.body["currency"], "usd");
+}
+
+#[tokio::test]
+async fn a_key_is_any_text_and_a_query_counts_as_parameters() {
+    let world = World::open().await;
+    let path = "/v1/payment_intents?description=tea";
+
+    let first = world
+        .post_with_key(path, "amount=100&currency=usd", "schlüssel")
+        .await;
+    let again = world
+        .post_with_key(path, "amount=100&currency=usd", "schlüssel")
+        .await;
+    let other = world
+        .post_with_key(
+            "/v1/payment_intents",
+            "amount=100&currency=usd",
+            "schlüssel",
+        )
+        .await;
+    let unknown = world
+        .post("/v1/payment_intents?nonsense=1", "amount=100&currency=usd")
+        .await;
+
+    assert_eq!(first.body["description"], "tea", "{}", first.body);
+    assert_eq!(again.bytes, first.bytes);
+    assert_eq!(other.error()["type"], "idempotency_error");
+    assert_eq!(unknown.error()["code"], "parameter_unknown");
+}
