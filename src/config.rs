@@ -49,7 +49,7 @@ pub enum Command {
 #[derive(Clone, Debug, Args)]
 pub struct ServeArgs {
     /// Address of the shop; port 0 takes any free one
-    #[arg(long, env = "LISTEN", default_value = "127.0.0.1:3000")]
+    #[arg(long, env = "LISTEN", default_value = "127.0.0.1:3000", value_parser = address)]
     pub listen: SocketAddr,
     /// Where customers reach the shop [default: `http://{listen}`]
     #[arg(long, env = "PUBLIC_URL", value_name = "URL", value_parser = http_url)]
@@ -61,7 +61,7 @@ pub struct ServeArgs {
     #[arg(long, env = "PROVIDER_URL", value_name = "URL", value_parser = http_url)]
     pub provider_url: Option<String>,
     /// Address of the simulator; port 0 takes any free one
-    #[arg(long, env = "PROVIDER_LISTEN", default_value = "127.0.0.1:12111")]
+    #[arg(long, env = "PROVIDER_LISTEN", default_value = "127.0.0.1:12111", value_parser = address)]
     pub provider_listen: SocketAddr,
     /// The simulator's database, `sqlite://FILE` or `sqlite::memory:`
     #[arg(
@@ -127,7 +127,7 @@ pub struct ServeArgs {
 #[derive(Debug, Args)]
 pub struct ProviderArgs {
     /// Address to serve on; port 0 takes any free one
-    #[arg(long, env = "PROVIDER_LISTEN", default_value = "127.0.0.1:12111")]
+    #[arg(long, env = "PROVIDER_LISTEN", default_value = "127.0.0.1:12111", value_parser = address)]
     pub listen: SocketAddr,
     /// The ledger, `sqlite://FILE` or `sqlite::memory:` [default: `sqlite://data/provider.db`]
     #[arg(
@@ -353,19 +353,32 @@ fn smtp_url(text: &str) -> Result<Secret, UnusableSmtpUrl> {
     Ok(url)
 }
 
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let said = "not an address such as 127.0.0.1:12111 (port 0: any free one)";
+    text.parse().map_err(|_| said.to_owned())
+}
+
+const NO_HTTP_URL: &str = "not an http:// or https:// URL";
+
+/// Where a server is, to be continued by a path.
 fn http_url(text: &str) -> Result<String, String> {
-    let wrong = || "not an http:// or https:// URL".to_owned();
-    let url = url::Url::parse(text).map_err(|_| wrong())?;
-    match url.scheme() {
-        "http" | "https" if url.has_host() && url.query().is_none() => {
-            Ok(text.trim_end_matches('/').to_owned())
-        }
-        _ => Err(wrong()),
+    match parse_http(text)?.query() {
+        None => Ok(text.trim_end_matches('/').to_owned()),
+        Some(_) => Err(NO_HTTP_URL.to_owned()),
     }
 }
 
+/// The URL stays exactly as it is given: a slash at its end or a query is the receiver's own affair.
 fn webhook(text: &str) -> Result<(String, Secret), String> {
     // The secret has no equals sign; a URL may.
     let (url, key) = text.rsplit_once('=').ok_or("must be URL=SECRET")?;
-    Ok((http_url(url)?, secret(key)?))
+    parse_http(url)?;
+    Ok((url.to_owned(), secret(key)?))
+}
+
+fn parse_http(text: &str) -> Result<url::Url, String> {
+    url::Url::parse(text)
+        .ok()
+        .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
+        .ok_or_else(|| NO_HTTP_URL.to_owned())
 }

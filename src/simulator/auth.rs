@@ -34,7 +34,7 @@ impl SecretKey {
             return Ok(());
         }
         Err(ApiError::unauthorized(format!(
-            "This API key is not valid: {}",
+            "This API key is not valid: {}. The one that is, is that of --key, or sk_test_boring.",
             masked(&given)
         )))
     }

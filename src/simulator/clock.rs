@@ -12,7 +12,7 @@ use chrono::{DateTime, SecondsFormat, Utc};
 pub(super) const MAX_ADVANCE_SECONDS: i64 = 10 * 366 * 24 * 60 * 60;
 
 /// All moves together: a century.
-const MAX_OFFSET_SECONDS: i64 = 10 * MAX_ADVANCE_SECONDS;
+pub(super) const MAX_OFFSET_SECONDS: i64 = 10 * MAX_ADVANCE_SECONDS;
 
 #[derive(Debug)]
 pub(super) struct Clock {
@@ -53,14 +53,19 @@ pub(super) async fn load(tx: &mut sqlx::SqliteConnection) -> sqlx::Result<i64> {
         .await
 }
 
-/// Stores a move forward and returns the new offset.
-pub(super) async fn advance(tx: &mut sqlx::SqliteConnection, seconds: i64) -> sqlx::Result<i64> {
+/// Stores a move forward and returns the new offset; `None` when it would be too much, and then nothing moves.
+pub(super) async fn advance(
+    tx: &mut sqlx::SqliteConnection,
+    seconds: i64,
+) -> sqlx::Result<Option<i64>> {
     sqlx::query_scalar(
-        "update clock set offset_seconds = min(offset_seconds + $1, $2) returning offset_seconds",
+        "update clock set offset_seconds = offset_seconds + $1
+         where offset_seconds + $1 <= $2
+         returning offset_seconds",
     )
     .bind(seconds)
     .bind(MAX_OFFSET_SECONDS)
-    .fetch_one(tx)
+    .fetch_optional(tx)
     .await
 }
 

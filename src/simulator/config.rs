@@ -1,8 +1,10 @@
 //! How a simulator is to be run, and why one could not be started.
 
-use std::{fmt, net::SocketAddr, time::Duration};
+use std::{collections::HashSet, fmt, net::SocketAddr, time::Duration};
 
-use super::{faults::Chaos, refused::Refused, store::StoreError, webhook_endpoints};
+use super::{
+    faults::Chaos, place::without_secrets, refused::Refused, store::StoreError, webhook_endpoints,
+};
 
 /// How to run a simulator.
 #[derive(Clone)]
@@ -13,7 +15,7 @@ pub struct SimulatorConfig {
     pub database_url: String,
     /// The secret key that requests must carry.
     pub key: String,
-    /// Where events are delivered.
+    /// Where events are delivered: each URL once.
     pub webhooks: Vec<WebhookTarget>,
     /// How long a webhook's receiver may take to answer.
     pub webhook_timeout: Duration,
@@ -24,7 +26,7 @@ pub struct SimulatorConfig {
 /// An endpoint that wants every event.
 #[derive(Clone)]
 pub struct WebhookTarget {
-    /// Identifies the endpoint: the same URL again only changes the secret.
+    /// Identifies the endpoint: with the same URL at the next start, only the secret changes.
     pub url: String,
     /// Signs the deliveries: `whsec_…`, used as it stands.
     pub secret: String,
@@ -37,7 +39,9 @@ pub enum SimulatorError {
     #[error("the simulator cannot open its database: {0}")]
     Database(StoreError),
     /// The address is in use, or not ours.
-    #[error("the simulator cannot listen on {address}: {source}")]
+    #[error(
+        "the simulator cannot listen on {address}: {source}; choose another address, port 0 for any free one"
+    )]
     Listen {
         /// As configured.
         address: SocketAddr,
@@ -51,6 +55,12 @@ pub enum SimulatorError {
         url: String,
         /// What is wrong with it.
         reason: String,
+    },
+    /// Two targets have the same URL: which of their secrets would sign?
+    #[error("the webhook URL {} is given twice", without_secrets(url))]
+    WebhookTwice {
+        /// As configured.
+        url: String,
     },
     /// The rates of chaos are none.
     #[error("the simulator cannot play chaos: {0}")]
@@ -77,8 +87,13 @@ impl Default for SimulatorConfig {
 impl SimulatorConfig {
     /// Refuses what can be seen to be wrong without trying.
     pub(super) fn check(&self) -> Result<(), SimulatorError> {
+        let mut urls = HashSet::new();
         for target in &self.webhooks {
             target.check()?;
+            if !urls.insert(&target.url) {
+                let url = target.url.clone();
+                return Err(SimulatorError::WebhookTwice { url });
+            }
         }
         if let Some(chaos) = &self.chaos {
             chaos.check().map_err(SimulatorError::Chaos)?;

@@ -21,7 +21,8 @@
 //! In a test, [`Simulator::start`] gives one that runs, and [`Simulator::control`] its levers. As a process it is
 //! `boring-checkout provider`, and the levers are under `/_control`.
 //!
-//! Two processes must not serve the same database: which keys are in use is known to one process only.
+//! Two processes cannot serve the same database: which keys are in use is known to one process only. The first
+//! locks it (`lock`), and the second refuses to start.
 
 mod addresses;
 mod answer;
@@ -50,6 +51,7 @@ mod ids;
 mod journal;
 mod ledger;
 mod lists;
+mod lock;
 mod mandates;
 mod objects;
 mod operations;

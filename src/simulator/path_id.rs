@@ -1,7 +1,7 @@
 //! The id in a path, for what is beside the API. `axum`'s own extractor refuses in plain text what is not UTF-8.
 
 use axum::{
-    extract::{FromRequestParts, Path},
+    extract::{FromRequestParts, OriginalUri, Path},
     http::request::Parts,
 };
 
@@ -15,12 +15,14 @@ impl<S: Send + Sync> FromRequestParts<S> for PathId {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
-        match Path::from_request_parts(parts, state).await {
-            Ok(Path(id)) => Ok(Self(id)),
-            Err(_) => Err(ApiError::unrecognized_url(
-                parts.method.as_str(),
-                parts.uri.path(),
-            )),
+        if let Ok(Path(id)) = Path::from_request_parts(parts, state).await {
+            return Ok(Self(id));
         }
+        // As the client sent it: a router inside another one sees only the rest.
+        let Ok(OriginalUri(uri)) = OriginalUri::from_request_parts(parts, state).await;
+        Err(ApiError::unrecognized_url(
+            parts.method.as_str(),
+            uri.path(),
+        ))
     }
 }

@@ -4,7 +4,7 @@
 //! takes the write lock when it begins: a transaction that reads first and locks later fails at once with
 //! "database is locked" when somebody wrote in between. Readers see the last commit and never wait.
 
-use std::{path::Path, str::FromStr, time::Duration};
+use std::{path::Path, str::FromStr, sync::Arc, time::Duration};
 
 use sqlx::{
     Sqlite, SqlitePool, Transaction,
@@ -13,6 +13,8 @@ use sqlx::{
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 
+use super::lock::Lock;
+
 static MIGRATIONS: Migrator = sqlx::migrate!("migrations/simulator");
 
 /// How long to wait for another process's write lock.
@@ -20,9 +22,6 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How long to wait for a connection when very many ask at once. SDKs wait a little longer for their answer.
 const QUEUE_PATIENCE: Duration = Duration::from_mins(1);
-
-/// How often to try to open a file that other processes are opening too.
-const ATTEMPTS: u32 = 5;
 
 const READERS: u32 = 4;
 
@@ -37,6 +36,12 @@ pub enum StoreError {
     /// The folder of the database file is missing and could not be made.
     #[error("its folder cannot be created: {0}")]
     Folder(std::io::Error),
+    /// Another simulator has the database open.
+    #[error("another simulator is running on it: stop that one, or use another database")]
+    InUse,
+    /// The file beside it that says so cannot be used.
+    #[error("its lock file cannot be used: {0}")]
+    Lock(std::io::Error),
     /// The schema could not be brought up to date: perhaps a newer version wrote the file.
     #[error("its schema cannot be brought up to date: {0}")]
     Migrate(#[from] sqlx::migrate::MigrateError),
@@ -53,24 +58,13 @@ pub enum StoreError {
 pub(super) struct Store {
     writer: SqlitePool,
     readers: SqlitePool,
+    /// `None` in memory, where nobody else can come.
+    lock: Option<Arc<Lock>>,
 }
 
 impl Store {
     /// Opens `url` (`sqlite://path/to/file.db` or `sqlite::memory:`), creating what is missing.
     pub(super) async fn open(url: &str) -> Result<Self, StoreError> {
-        for attempt in 1..ATTEMPTS {
-            match Self::open_once(url).await {
-                // Of several processes that open a new file at once, only one can switch it to WAL.
-                Err(StoreError::Sqlx(sqlx::Error::Database(_))) => {
-                    tokio::time::sleep(Duration::from_millis(10 << attempt)).await;
-                }
-                outcome => return outcome,
-            }
-        }
-        Self::open_once(url).await
-    }
-
-    async fn open_once(url: &str) -> Result<Self, StoreError> {
         if !url.starts_with("sqlite:") {
             return Err(StoreError::NotSqlite);
         }
@@ -82,9 +76,13 @@ impl Store {
             // A charge that was answered for must survive a power cut.
             .synchronous(SqliteSynchronous::Full);
         let in_memory = url.contains(":memory:") || url.contains("mode=memory");
-        if !in_memory && let Some(folder) = options.get_filename().parent() {
-            create_folder(folder)?;
-        }
+        let lock = if in_memory {
+            None
+        } else {
+            let file = options.get_filename();
+            file.parent().map_or(Ok(()), create_folder)?;
+            Some(Arc::new(Lock::take(file).await?))
+        };
         // A database in memory lives and dies with its one connection, so that one must not be recycled.
         let pool = SqlitePoolOptions::new()
             .acquire_timeout(QUEUE_PATIENCE)
@@ -95,8 +93,7 @@ impl Store {
             .max_connections(1)
             .connect_with(options.clone())
             .await?;
-        // sqlx takes no lock to migrate SQLite. Inside a write transaction, a second process that starts at
-        // the same moment waits, and then finds nothing left to do.
+        // All of the schema, or none of it.
         let mut tx = writer.begin_with("begin immediate").await?;
         MIGRATIONS.run_direct(None, &mut *tx, false).await?;
         tx.commit().await?;
@@ -107,7 +104,11 @@ impl Store {
                 .connect_with(options.read_only(true))
                 .await?
         };
-        Ok(Self { writer, readers })
+        Ok(Self {
+            writer,
+            readers,
+            lock,
+        })
     }
 
     /// Begins a transaction that may write.
@@ -128,6 +129,9 @@ impl Store {
     pub(super) async fn close(&self) {
         self.readers.close().await;
         self.writer.close().await;
+        if let Some(lock) = &self.lock {
+            lock.release();
+        }
     }
 }
 

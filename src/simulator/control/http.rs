@@ -6,9 +6,9 @@ use std::{sync::Arc, time::Duration};
 
 use axum::{
     Router,
-    body::{Body, Bytes},
-    extract::{RawQuery, Request, State},
-    http::{HeaderValue, Method, Response, StatusCode, Uri},
+    body::Body,
+    extract::{OriginalUri, RawQuery, Request, State},
+    http::{HeaderValue, Method, Response, StatusCode},
     middleware::{self, Next},
     response::IntoResponse,
     routing::{get, post},
@@ -16,7 +16,7 @@ use axum::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::Control;
+use super::{Control, body::WholeBody};
 use crate::simulator::{
     API_VERSION, Shared,
     answer::{Addressee, Answer},
@@ -84,7 +84,10 @@ async fn list_faults(State(control): State<Control>) -> Result<Shown, ApiError> 
     Shown::list(control.faults())
 }
 
-async fn add_fault(State(control): State<Control>, body: Bytes) -> Result<Shown, ApiError> {
+async fn add_fault(
+    State(control): State<Control>,
+    WholeBody(body): WholeBody,
+) -> Result<Shown, ApiError> {
     Shown::new(control.arm(Fault::from_json(&body)?)?)
 }
 
@@ -100,7 +103,10 @@ async fn show_chaos(State(control): State<Control>) -> Result<Shown, ApiError> {
     }
 }
 
-async fn start_chaos(State(control): State<Control>, body: Bytes) -> Result<Shown, ApiError> {
+async fn start_chaos(
+    State(control): State<Control>,
+    WholeBody(body): WholeBody,
+) -> Result<Shown, ApiError> {
     control.start_chaos(Chaos::from_json(&body)?)?;
     show_chaos(State(control)).await
 }
@@ -124,7 +130,7 @@ fn one_copy() -> u32 {
 async fn deliver_event(
     State(control): State<Control>,
     PathId(event): PathId,
-    body: Bytes,
+    WholeBody(body): WholeBody,
 ) -> Result<Shown, ApiError> {
     let DeliverEvent { copies } = parse(if body.is_empty() { b"{}" } else { &body })?;
     let deliveries = control.redeliver(&event, copies).await?;
@@ -145,7 +151,7 @@ fn a_day() -> i64 {
 async fn roll_secret(
     State(control): State<Control>,
     PathId(endpoint): PathId,
-    body: Bytes,
+    WholeBody(body): WholeBody,
 ) -> Result<Shown, ApiError> {
     let RollSecret { overlap_seconds } = parse(if body.is_empty() { b"{}" } else { &body })?;
     // What is negative is refused together with what is too much.
@@ -163,7 +169,10 @@ struct MoveClock {
     advance_seconds: i64,
 }
 
-async fn move_clock(State(control): State<Control>, body: Bytes) -> Result<Shown, ApiError> {
+async fn move_clock(
+    State(control): State<Control>,
+    WholeBody(body): WholeBody,
+) -> Result<Shown, ApiError> {
     let MoveClock { advance_seconds } = parse(&body)?;
     // What is negative is refused together with what is too much.
     let seconds = u64::try_from(advance_seconds).unwrap_or(u64::MAX);
@@ -176,7 +185,10 @@ struct Settle {
     object: Option<String>,
 }
 
-async fn settle(State(control): State<Control>, body: Bytes) -> Result<Shown, ApiError> {
+async fn settle(
+    State(control): State<Control>,
+    WholeBody(body): WholeBody,
+) -> Result<Shown, ApiError> {
     let Settle { object } = parse(if body.is_empty() { b"{}" } else { &body })?;
     let settled = control.settle(object.as_deref()).await?;
     Ok(Shown(json!({ "settled": settled })))
@@ -188,7 +200,10 @@ async fn reset(State(control): State<Control>) -> Result<Shown, ApiError> {
 }
 
 /// Also the answer to every URL outside `/v1` and `/_control`.
-pub(in crate::simulator) async fn unknown(method: Method, uri: Uri) -> ApiError {
+pub(in crate::simulator) async fn unknown(
+    method: Method,
+    OriginalUri(uri): OriginalUri,
+) -> ApiError {
     ApiError::unrecognized_url(method.as_str(), uri.path())
 }
 

@@ -3,6 +3,7 @@
 //! [`Control`] has them for Rust tests; `/_control` (in [`http`]) offers the same functions as JSON, and the page at
 //! `/` as forms.
 
+mod body;
 pub(super) mod http;
 
 use std::{sync::Arc, time::Duration};
@@ -134,7 +135,8 @@ impl Control {
         Ok(webhooks::journal(&mut tx, webhooks::SHOWN).await?)
     }
 
-    /// Delivers an event again to every endpoint, now, this many times at once (1 to 100), and tells what came of it.
+    /// Delivers an event again, now, this many times (1 to 100) to every endpoint that wants its type, and tells what
+    /// came of it. Of many copies a few are under way at a time.
     ///
     /// As at the provider, this stands beside the automatic deliveries: it meets no faults and ends no retries.
     pub async fn redeliver(
@@ -181,7 +183,7 @@ impl Control {
 
     /// Moves the clock forward, by whole seconds: a fraction is dropped. Keys expire and retries become due.
     ///
-    /// Refused beyond ten years. There is no way back, which would un-expire keys.
+    /// Refused beyond ten years at once, or a century in all. There is no way back, which would un-expire keys.
     pub async fn advance(&self, by: Duration) -> Result<ClockReading, ControlError> {
         let seconds = i64::try_from(by.as_secs()).unwrap_or(i64::MAX);
         if seconds > clock::MAX_ADVANCE_SECONDS {
@@ -190,7 +192,14 @@ impl Control {
             return Err(Refused::new(sentence).param("advance_seconds").into());
         }
         let mut tx = self.shared.store.begin().await?;
-        let offset = clock::advance(&mut tx, seconds).await?;
+        let Some(offset) = clock::advance(&mut tx, seconds).await? else {
+            let sentence = format!(
+                "The clock is {} seconds ahead already, and {} is as far as it goes.",
+                self.shared.clock.offset(),
+                clock::MAX_OFFSET_SECONDS
+            );
+            return Err(Refused::new(sentence).param("advance_seconds").into());
+        };
         tx.commit().await?;
         self.shared.clock.set_offset(offset);
         self.shared.wake_workers();

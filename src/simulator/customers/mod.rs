@@ -1,6 +1,6 @@
 //! Customers: who pays, and the payment methods they keep.
 //!
-//! A deleted customer is gone from every list and can pay no more, but who asks for it by its id is told that it
+//! A deleted customer is gone from every list and can pay no more, nor can what they kept pay for others; but who asks for it by its id is told that it
 //! is deleted, not that it never was.
 
 mod fields;
@@ -129,6 +129,7 @@ pub(super) async fn delete(
 ) -> Result<Value, ApiError> {
     params.finish()?;
     let customer = objects::in_path(call.tx, "customer", id).await?;
+    payment_methods::detach_all(call, id).await?;
     let deleted = objects::delete(call.tx, "customer", id).await?;
     events::record(call, "customer.deleted", &customer).await?;
     Ok(deleted)

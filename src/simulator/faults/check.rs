@@ -26,7 +26,7 @@ impl Fault {
     /// Reads the body of `POST /_control/faults`. Values are checked by [`Fault::effect`].
     pub(in crate::simulator) fn from_json(body: &[u8]) -> Result<Self, Refused> {
         serde_json::from_slice(body)
-            .map_err(|error| Refused::new(format!("This is not a fault: {error}.")))
+            .map_err(|error| Refused::new(format!("This is not a fault: {error}. One is {{\"on\": {{\"operation\": \"payment_intents.create\"}}, \"fault\": \"drop_response\"}}.")))
     }
 
     /// Checks the whole and returns what it will do.
@@ -142,7 +142,9 @@ impl Details {
         match self.delay_ms {
             Some(delay_ms) if delay_ms <= MAX_DELAY_MS => Ok(Duration::from_millis(delay_ms)),
             _ => {
-                let message = format!("A delay needs delay_ms, between 0 and {MAX_DELAY_MS}.");
+                let message = format!(
+                    "A delay needs delay_ms, between 0 and {MAX_DELAY_MS}; in the header: delay; delay_ms=300."
+                );
                 Err(Refused::new(message).param("delay_ms"))
             }
         }

@@ -1,12 +1,12 @@
 //! The dice of chaos: which fault strikes, decided in a way that can be repeated.
 //!
 //! Whether the nth request of an operation meets a fault depends on the seed, the operation and n alone; the same
-//! goes for the nth attempt to deliver an event of a type. So a run can be replayed although its requests arrive
-//! in another order: neither other operations nor the clock have a say. The decision is
+//! goes for the nth attempt to deliver events of a type to a URL. So a run can be replayed although its requests
+//! arrive in another order: neither other operations, other endpoints nor the clock have a say. The decision is
 //!
 //! ```text
 //! SHA-256 of "7/request/payment_intents.create/1"    seed 7, the first request
-//!            "7/webhook/payment_intent.succeeded/1"  seed 7, the first attempt
+//!            "7/webhook/payment_intent.succeeded http://127.0.0.1:8000/hook/1"    seed 7, the first attempt
 //! its first four bytes, as a big-endian number over 2^32: a point between 0 and 1
 //! │ drop_request │ drop_response │ delay │ … │             no fault              │
 //! 0                                                                              1
@@ -31,7 +31,7 @@ pub(super) struct Dice {
     chaos: Chaos,
     /// Requests of each operation so far.
     requests: HashMap<String, u64>,
-    /// Attempts of each event type so far.
+    /// Attempts of each event type at each URL so far.
     webhooks: HashMap<String, u64>,
 }
 
@@ -55,10 +55,11 @@ impl Dice {
         roll.falls_on(self.chaos.rates.of_requests(roll.delay))
     }
 
-    /// What happens to the next attempt to deliver an event of this type.
-    pub(super) fn webhook(&mut self, event_type: &str) -> Option<WebhookFault> {
-        let number = next(&mut self.webhooks, event_type);
-        let roll = Roll::new(self.chaos.seed, "webhook", event_type, number);
+    /// What happens to the next attempt to deliver an event of this type to this URL.
+    pub(super) fn webhook(&mut self, event_type: &str, url: &str) -> Option<WebhookFault> {
+        let way = format!("{event_type} {url}");
+        let number = next(&mut self.webhooks, &way);
+        let roll = Roll::new(self.chaos.seed, "webhook", &way, number);
         roll.falls_on(self.chaos.rates.of_webhooks(roll.delay))
     }
 }
@@ -146,13 +147,33 @@ mod tests {
         let among_others: Vec<_> = (0..200)
             .map(|_| {
                 other.request("events.list");
-                other.webhook("payment_intents.create");
+                other.webhook("payment_intents.create", "http://127.0.0.1/here");
                 other.request("payment_intents.create")
             })
             .collect();
         assert_eq!(alone, among_others);
         assert_ne!(alone, rolls(&mut dice(8), "payment_intents.create", 200));
         assert_ne!(alone, rolls(&mut dice(7), "payment_intents.confirm", 200));
+    }
+
+    #[test]
+    fn whichever_endpoint_is_tried_first_each_meets_its_own_faults() {
+        let (here, there) = ("http://127.0.0.1/here", "http://127.0.0.1/there");
+        let meets = |order: &[&str], of: &str| -> Vec<_> {
+            let mut dice = dice(7);
+            let attempts = order.iter().cycle().take(400);
+            let rolls = attempts.map(|url| (*url, dice.webhook("charge.succeeded", url)));
+            let met = rolls.filter(|(url, _)| *url == of).map(|(_, fault)| fault);
+            met.take(100).collect()
+        };
+        for of in [here, there] {
+            let (one, other) = (
+                meets(&[here, there], of),
+                meets(&[there, there, here, there], of),
+            );
+            assert_eq!(one, other);
+        }
+        assert_ne!(meets(&[here], here), meets(&[there], there));
     }
 
     #[test]

@@ -45,7 +45,7 @@ pub struct ArmedFault {
     #[serde(flatten)]
     pub fault: Fault,
     /// Matching requests, or delivery attempts, since it was armed.
-    pub seen: u32,
+    pub seen: u64,
     /// How many of them it struck. When all its times are used up it is gone from the list.
     pub struck: u32,
 }
@@ -149,7 +149,7 @@ impl Faults {
             let rolled = state
                 .dice
                 .as_mut()
-                .and_then(|dice| dice.webhook(event_type));
+                .and_then(|dice| dice.webhook(event_type, url));
             armed.or(rolled)
         })
     }
@@ -167,8 +167,8 @@ impl State {
             let Some(effect) = effect_here(it) else {
                 continue;
             };
-            it.shown.seen = it.shown.seen.saturating_add(1);
-            if struck.is_none() && it.shown.seen > it.shown.fault.skip {
+            it.shown.seen += 1;
+            if struck.is_none() && it.shown.seen > u64::from(it.shown.fault.skip) {
                 it.shown.struck += 1;
                 struck = Some(effect);
             }
@@ -214,6 +214,19 @@ mod tests {
             .collect();
         assert_eq!(strikes, [false, true, true, false, false]);
         assert!(faults.list().is_empty());
+    }
+
+    #[test]
+    fn a_fault_strikes_however_many_it_skips() {
+        let faults = armed([Fault::on_operation("*").hang().skip(u32::MAX)]);
+        faults.with(|state| {
+            for it in &mut state.waiting {
+                it.shown.seen = (u32::MAX - 1).into();
+            }
+        });
+        assert_eq!(faults.strike_request(creation(None)), None);
+        let struck = faults.strike_request(creation(None));
+        assert_eq!(struck, Some(ApiFault::Hang));
     }
 
     #[test]

@@ -54,7 +54,7 @@ struct Payment {
 
 struct Waiting {
     text: String,
-    seen: u32,
+    seen: u64,
     skip: u32,
     struck: u32,
     times: u32,

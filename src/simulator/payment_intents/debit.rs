@@ -27,7 +27,7 @@ pub(super) async fn begin(
     acceptance: Option<&Acceptance>,
 ) -> Result<(), ApiError> {
     let Some(acceptance) = acceptance else {
-        let message = "A bank account can be debited only with a mandate of its owner: send `mandate_data` with how they accepted it.";
+        let message = "A bank account can be debited only with a mandate of its owner: send `mandate_data` with how they accepted it, such as `mandate_data[customer_acceptance][type]=offline`.";
         return Err(ApiError::invalid(message)
             .with("payment_intent", intent.show()?)
             .executed());

@@ -63,12 +63,38 @@ pub(in crate::simulator) async fn detach(
             "This payment method is not attached to a customer, so it cannot be detached.";
         return Err(PaymentMethod::unexpected_state(message));
     };
-    let mut detached = method.object.clone();
-    objects::set(&mut detached, "customer", Value::Null);
-    objects::update(call.tx, &method.id, &detached).await?;
-    usage::spend(call, &method.id).await?;
-    // The event has to tell whose it was.
-    events::record_change(call, "payment_method.detached", &method.object, &detached).await?;
+    let detached = take_away(call, &method.id, &method.object).await?;
     customers::forget_default(call, customer, &method.id).await?;
+    Ok(detached)
+}
+
+/// Detaches all that a customer keeps: they are about to be deleted.
+pub(in crate::simulator) async fn detach_all(
+    call: &mut Call<'_>,
+    customer: &str,
+) -> Result<(), ApiError> {
+    let kept: Vec<String> = sqlx::query_scalar(
+        "select body from objects
+         where kind = 'payment_method' and body ->> '$.customer' = $1
+         order by seq",
+    )
+    .bind(customer)
+    .fetch_all(&mut *call.tx)
+    .await?;
+    for body in kept {
+        let method: Value = serde_json::from_str(&body)?;
+        take_away(call, objects::id(&method), &method).await?;
+    }
+    Ok(())
+}
+
+/// Takes a payment method away from its customer. Returns it as it is from now on, for good.
+async fn take_away(call: &mut Call<'_>, id: &str, method: &Value) -> Result<Value, ApiError> {
+    let mut detached = method.clone();
+    objects::set(&mut detached, "customer", Value::Null);
+    objects::update(call.tx, id, &detached).await?;
+    usage::spend(call, id).await?;
+    // The event has to tell whose it was.
+    events::record_change(call, "payment_method.detached", method, &detached).await?;
     Ok(detached)
 }

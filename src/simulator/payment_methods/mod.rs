@@ -9,6 +9,8 @@
 //!   └── a payment without ──► spent ◄── detach ───┘         spent: neither pays nor is attached again
 //! ```
 //!
+//! Whoever deletes a customer detaches all that they kept.
+//!
 //! A declined payment spends nothing. Where Stripe's codes for using a payment method in the wrong state are not
 //! on record, they are `payment_method_unexpected_state` here.
 
@@ -23,7 +25,7 @@ mod usage;
 use serde_json::Value;
 
 pub(super) use self::{
-    attach::{attach, attach_to, check_can_attach, detach},
+    attach::{attach, attach_to, check_can_attach, detach, detach_all},
     bank_accounts::{Debit, Failure},
     create::{create, fresh},
     declines::{AUTHENTICATION_NOT_HANDLED, AUTHENTICATION_REQUIRED, Decline},

@@ -74,12 +74,9 @@ async fn bank_of(call: &mut Call<'_>, charge: &Charge) -> Result<Quirk, ApiError
 
 /// What was asked for, or all that is left; or why nothing can be refunded.
 fn amount_to_refund(charge: &Charge, wanted: Option<i64>) -> Result<i64, ApiError> {
-    let (id, left) = (&charge.id, charge.left());
+    let left = charge.left();
     if left == 0 {
-        let message = format!("The charge {id} has already been refunded.");
-        return Err(ApiError::invalid(message)
-            .code("charge_already_refunded")
-            .executed());
+        return Err(already_refunded(charge));
     }
     let amount = wanted.unwrap_or(left);
     if amount > left {
@@ -90,6 +87,13 @@ fn amount_to_refund(charge: &Charge, wanted: Option<i64>) -> Result<i64, ApiErro
         return Err(ApiError::invalid(message).param("amount").executed());
     }
     Ok(amount)
+}
+
+fn already_refunded(charge: &Charge) -> ApiError {
+    let message = format!("The charge {} has already been refunded.", charge.id);
+    ApiError::invalid(message)
+        .code("charge_already_refunded")
+        .executed()
 }
 
 impl New {
@@ -186,6 +190,8 @@ fn check_it_took_money(charge: &Charge) -> Result<(), ApiError> {
     let id = &charge.id;
     match charge.status {
         charges::Status::Succeeded if charge.captured => Ok(()),
+        // An authorization that was canceled or has expired: it was released, which the API calls refunded.
+        charges::Status::Succeeded if charge.refunded => Err(already_refunded(charge)),
         charges::Status::Succeeded => {
             let message = format!(
                 "The charge {id} is only authorized: there is nothing to refund. Cancel its payment intent to release the money."

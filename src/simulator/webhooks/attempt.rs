@@ -2,10 +2,11 @@
 
 use std::{sync::Arc, time::Duration};
 
-use futures_util::future::join_all;
+use futures_util::{StreamExt as _, future::join_all, stream};
 
 use super::{
-    deliveries::{Delivery, Outcome, conclude},
+    MAX_PER_ENDPOINT,
+    deliveries::{Delivery, Outcome, conclude, wanted_by},
     journal::{Line, Reception, write_down},
     post::{self, Letter},
 };
@@ -80,9 +81,11 @@ async fn send(shared: &Shared, letter: &Letter, fault: Option<WebhookFault>) -> 
     }
 }
 
-/// Sends an event to every endpoint again, now, whatever became of it before; `None` when there is no such event.
+/// Sends an event again, now, to every endpoint that wants it, whatever became of it before; `None` when there is no
+/// such event.
 ///
 /// This stands beside the automatic deliveries, as at Stripe: it neither ends their retries nor meets their faults.
+/// As with those, a few are under way at a time to one endpoint, and none waits for another endpoint.
 pub(in crate::simulator) async fn send_now(
     shared: &Shared,
     event_id: &str,
@@ -92,38 +95,33 @@ pub(in crate::simulator) async fn send_now(
     if objects::find(&mut tx, "event", event_id).await?.is_none() {
         return Ok(None);
     }
-    let endpoints: Vec<String> = sqlx::query_scalar(
-        "select id from objects
-         where kind = 'webhook_endpoint' and body ->> '$.status' = 'enabled'
-         order by seq",
-    )
-    .fetch_all(&mut *tx)
-    .await?;
     let mut letters = Vec::new();
-    for endpoint_id in endpoints {
+    for endpoint_id in wanted_by(&mut tx, event_id).await? {
         letters.extend(post::write(&mut tx, event_id, &endpoint_id, shared.clock.now()).await?);
     }
     drop(tx);
-    let copies = letters
-        .iter()
-        .flat_map(|letter| (0..number).map(move |_| letter));
-    let sends = copies.map(|letter| async move { (letter, shared.post.send(letter).await) });
-    let receptions = join_all(sends).await;
+    let sends = letters.iter().map(|letter| async move {
+        let copies = (0..number).map(|_| shared.post.send(letter));
+        let receptions = stream::iter(copies).buffered(MAX_PER_ENDPOINT);
+        (letter, receptions.collect::<Vec<_>>().await)
+    });
+    let receptions_by_letter = join_all(sends).await;
+    let mut sent = Vec::new();
     let mut tx = shared.store.begin().await?;
-    for (letter, reception) in &receptions {
-        let line = Line {
-            event_id,
-            endpoint_id: &letter.endpoint_id,
-            url: &letter.url,
-            reception,
-            fault: None,
-            next_attempt_at: None,
-        };
-        write_down(&mut tx, line, shared.clock.now_ms()).await?;
+    for (letter, receptions) in receptions_by_letter {
+        for reception in receptions {
+            let line = Line {
+                event_id,
+                endpoint_id: &letter.endpoint_id,
+                url: &letter.url,
+                reception: &reception,
+                fault: None,
+                next_attempt_at: None,
+            };
+            write_down(&mut tx, line, shared.clock.now_ms()).await?;
+            sent.push((letter.url.clone(), reception));
+        }
     }
     tx.commit().await?;
-    let sent = receptions
-        .into_iter()
-        .map(|(letter, reception)| (letter.url.clone(), reception));
-    Ok(Some(sent.collect()))
+    Ok(Some(sent))
 }

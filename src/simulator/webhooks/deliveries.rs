@@ -59,6 +59,24 @@ pub(in crate::simulator) async fn schedule(
     Ok(written.rows_affected())
 }
 
+/// The endpoints that would get the event if it was made now.
+pub(super) async fn wanted_by(
+    tx: &mut SqliteConnection,
+    event_id: &str,
+) -> sqlx::Result<Vec<String>> {
+    sqlx::query_scalar(
+        "select endpoint.id from objects event, objects endpoint
+         where event.id = $1
+           and endpoint.kind = 'webhook_endpoint' and endpoint.body ->> '$.status' = 'enabled'
+           and exists (select 1 from json_each(endpoint.body, '$.enabled_events')
+                       where value in ('*', event.body ->> '$.type'))
+         order by endpoint.seq",
+    )
+    .bind(event_id)
+    .fetch_all(tx)
+    .await
+}
+
 /// One more delivery to one endpoint, attempted once.
 pub(in crate::simulator) async fn resend(
     tx: &mut SqliteConnection,

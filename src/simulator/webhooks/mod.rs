@@ -29,3 +29,6 @@ pub(super) use self::{
     post::Post,
     worker::work,
 };
+
+/// Deliveries under way at a time to one endpoint.
+const MAX_PER_ENDPOINT: usize = 8;

@@ -9,13 +9,11 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 use tokio::task::{Id, JoinSet};
 
 use super::{
+    MAX_PER_ENDPOINT,
     attempt::attempt,
     deliveries::{self, Delivery},
 };
 use crate::simulator::{Shared, faults::WebhookFault};
-
-/// Deliveries under way at a time to one endpoint.
-const MAX_PER_ENDPOINT: usize = 8;
 
 /// Deliveries under way at a time in all: a full share for each of the sixteen endpoints that an account may have.
 const MAX_IN_FLIGHT: usize = 16 * MAX_PER_ENDPOINT;

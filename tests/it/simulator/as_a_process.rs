@@ -266,3 +266,55 @@ fn help_names_its_flags_and_their_environment() {
     }
     assert!(help.contains("sqlite://data/provider.db"), "{help}");
 }
+
+#[tokio::test]
+async fn webhooks_go_to_the_url_exactly_as_it_is_given() {
+    let folder = TempDir::new().unwrap();
+    let urls = ["http://127.0.0.1:9/hooks/", "http://127.0.0.1:9/a?x=1"];
+    let given = urls.map(|url| format!("{url}=whsec_q"));
+    let mut program = Program::start(
+        folder.path(),
+        &[
+            "--ephemeral",
+            "--webhook",
+            &given[0],
+            "--webhook",
+            &given[1],
+        ],
+    );
+
+    let endpoints = get(&format!("{}/v1/webhook_endpoints", program.url())).await;
+
+    let newest_first = endpoints["data"].as_array().unwrap();
+    let shown: Vec<_> = newest_first.iter().rev().map(|it| &it["url"]).collect();
+    assert_eq!(shown, urls);
+}
+
+#[test]
+fn one_webhook_url_with_two_secrets_is_refused() {
+    let folder = TempDir::new().unwrap();
+    let url = "http://127.0.0.1:9/hooks";
+    let (one, other) = (format!("{url}=whsec_one"), format!("{url}=whsec_other"));
+    let flags = ["--ephemeral", "--webhook", &one, "--webhook", &other];
+
+    let said = refusal(&command(folder.path(), &flags).output().unwrap());
+
+    assert!(said.contains(url) && said.contains("twice"), "{said}");
+    assert!(!said.contains("whsec"), "{said}");
+}
+
+#[tokio::test]
+async fn two_processes_cannot_have_one_database() {
+    let folder = TempDir::new().unwrap();
+    let mut first = Program::start(folder.path(), &[]);
+    let url = first.url();
+
+    let said = refusal(&command(folder.path(), &[]).output().unwrap());
+
+    assert!(said.contains("another"), "{said}");
+    assert_eq!(get(&format!("{url}/_control/ledger")).await["events"], 0);
+    drop(first);
+    let mut next = Program::start(folder.path(), &[]);
+    let url = next.url();
+    assert_eq!(get(&format!("{url}/_control/ledger")).await["events"], 0);
+}

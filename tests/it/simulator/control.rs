@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use boring_checkout::simulator::{ControlError, Fault, Simulator};
+use boring_checkout::simulator::{ControlError, Fault, Simulator, SimulatorConfig};
 use serde_json::json;
 
 use super::{
     receiver::{Receiver, SECRET, everything_is_delivered},
-    world::{PURCHASE, World},
+    world::{PURCHASE, World, eventually},
 };
 
 const CREATE: &str = "payment_intents.create";
@@ -189,4 +189,102 @@ async fn faults_are_armed_for_one_key_and_cleared() {
     assert_eq!(control.clear_faults(), 1);
 
     assert_eq!(world.buys_with_key(PURCHASE, "k").await.status, 200);
+}
+
+#[tokio::test]
+async fn an_event_is_delivered_again_only_to_those_who_want_its_kind() {
+    let (configured, created) = (Receiver::open().await, Receiver::open().await);
+    let world = World::with_webhook(configured.url(), SECRET).await;
+    let form = format!("url={}&enabled_events[]=refund.created", created.url());
+    world.post("/v1/webhook_endpoints", &form).await;
+    let list = world.get("/v1/webhook_endpoints").await.body;
+    let first = list["data"][1]["id"].as_str().unwrap();
+    world.buys("amount=100&currency=usd").await;
+    everything_is_delivered(&world).await;
+    let control = world.levers();
+    let event = control.deliveries().await.unwrap()[0].event.clone();
+
+    let wanted = control.redeliver(&event, 1).await.unwrap();
+    let changed = "enabled_events[]=charge.failed";
+    world
+        .post(&format!("/v1/webhook_endpoints/{first}"), changed)
+        .await;
+    let unwanted = control.redeliver(&event, 1).await.unwrap();
+
+    assert_eq!(wanted.len(), 1);
+    assert_eq!(wanted[0].url, configured.url());
+    assert_eq!(unwanted, []);
+    assert_eq!(created.letters().len(), 0);
+}
+
+#[tokio::test]
+async fn an_event_that_is_delivered_again_often_is_so_a_few_at_a_time() {
+    let receiver = Receiver::silent().await;
+    let world = World::with(SimulatorConfig {
+        webhooks: vec![receiver.target()],
+        webhook_timeout: Duration::from_millis(300),
+        ..SimulatorConfig::default()
+    })
+    .await;
+    let control = world.levers();
+    world.buys("amount=100&currency=usd").await;
+    eventually("it was tried once", || async {
+        control.deliveries().await.unwrap().len() == 1
+    })
+    .await;
+    let event = control.deliveries().await.unwrap()[0].event.clone();
+
+    let sent = control.redeliver(&event, 20).await.unwrap();
+
+    assert_eq!(sent.len(), 20);
+    assert!(receiver.letters().len() > 20);
+    assert!(receiver.most_at_a_time() <= 8);
+}
+
+#[tokio::test]
+async fn a_move_of_the_clock_beyond_its_limit_is_refused() {
+    let world = World::open().await;
+    let century = 10 * 10 * 366 * 24 * 60 * 60;
+    for _ in 0..10 {
+        world.advances(century / 10).await;
+    }
+
+    let refused = world
+        .try_control("clock", json!({"advance_seconds": 1}))
+        .await;
+
+    assert_eq!(refused.status, 400);
+    assert_eq!(refused.error()["param"], "advance_seconds");
+    let message = refused.error()["message"].as_str().unwrap();
+    assert!(message.contains(&century.to_string()), "{message}");
+    assert_eq!(world.levers().clock().offset_seconds, century);
+    world.advances(0).await;
+}
+
+#[tokio::test]
+async fn a_body_that_is_too_long_is_refused_like_everything_else() {
+    let world = World::open().await;
+    let object = "x".repeat(2 * 1024 * 1024);
+
+    for lever in ["settle", "faults", "chaos", "clock"] {
+        let refused = world.try_control(lever, json!({ "object": object })).await;
+
+        assert_eq!(refused.status, 413, "{lever}");
+        assert_eq!(refused.error()["type"], "invalid_request_error", "{lever}");
+        assert!(refused.error()["message"].is_string(), "{lever}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_lever_is_named_in_full() {
+    let world = World::open().await;
+
+    for path in ["levers", "events/%FF/deliver"] {
+        let refused = world.try_control(path, json!({})).await;
+
+        assert_eq!(refused.status, 404, "{path}");
+        let message = refused.error()["message"].as_str().unwrap();
+        let in_full = format!("(POST: /_control/{path})");
+        assert!(message.contains(&in_full), "{message}");
+    }
 }

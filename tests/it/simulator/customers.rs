@@ -133,6 +133,45 @@ async fn a_deleted_customer_is_known_to_be_deleted_and_pays_no_more() {
 }
 
 #[tokio::test]
+async fn what_a_deleted_customer_kept_pays_for_nobody() {
+    let world = World::open().await;
+    let customer = world.customer().await;
+    let kept = world.attaches("pm_card_visa", &customer).await;
+    let form = format!("customer={customer}&payment_method={}", kept.id());
+    let path = format!("/v1/customers/{customer}");
+    world
+        .post(
+            &path,
+            &format!("invoice_settings[default_payment_method]={}", kept.id()),
+        )
+        .await;
+    let open = world
+        .buys(&format!(
+            "amount=100&currency=usd&payment_method_types[]=card&{form}"
+        ))
+        .await;
+    let before = world.events().await.len();
+
+    world.delete(&path).await;
+    let told = world.told_since(before).await;
+    let confirm = format!("/v1/payment_intents/{}/confirm", open.id());
+    let confirmed = world.post(&confirm, "").await;
+    let other = world.customer().await;
+    let attached = world.attaches(kept.id(), &other).await;
+
+    assert_eq!(told, ["payment_method.detached", "customer.deleted"]);
+    let method = world
+        .get(&format!("/v1/payment_methods/{}", kept.id()))
+        .await;
+    assert_eq!(method.body["customer"], Value::Null);
+    for refused in [confirmed, attached] {
+        assert_eq!(refused.status, 400);
+        assert_eq!(refused.error()["code"], "payment_method_unexpected_state");
+    }
+    assert_eq!(world.succeeded().await, 0);
+}
+
+#[tokio::test]
 async fn a_customer_can_begin_with_a_payment_method_that_is_the_default() {
     let world = World::open().await;
     let card = world.get("/v1/payment_methods/pm_card_visa").await;

@@ -3,7 +3,10 @@
 use std::{
     collections::{HashMap, HashSet, VecDeque},
     net::SocketAddr,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use axum::{
@@ -67,9 +70,35 @@ struct Inbox {
     answers: Arc<Mutex<VecDeque<u16>>>,
     /// Takes everything and says nothing.
     is_silent: bool,
+    present: Arc<Present>,
+}
+
+/// How many deliveries wait for their answers.
+#[derive(Default)]
+struct Present {
+    now: AtomicUsize,
+    most: AtomicUsize,
+}
+
+/// One of them, until it is answered or its sender has hung up.
+struct Waiting(Arc<Present>);
+
+impl Waiting {
+    fn begin(present: &Arc<Present>) -> Self {
+        let now = present.now.fetch_add(1, Ordering::SeqCst) + 1;
+        present.most.fetch_max(now, Ordering::SeqCst);
+        Self(Arc::clone(present))
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.0.now.fetch_sub(1, Ordering::SeqCst);
+    }
 }
 
 async fn receive(State(inbox): State<Inbox>, headers: HeaderMap, body: Bytes) -> StatusCode {
+    let _waiting = Waiting::begin(&inbox.present);
     let signature = headers["stripe-signature"].to_str().unwrap().to_owned();
     let event = serde_json::from_slice(&body).unwrap();
     inbox.letters.lock().unwrap().push(Letter {
@@ -129,6 +158,10 @@ impl Receiver {
 
     pub(super) fn answers(&self, statuses: &[u16]) {
         self.inbox.answers.lock().unwrap().extend(statuses);
+    }
+
+    pub(super) fn most_at_a_time(&self) -> usize {
+        self.inbox.present.most.load(Ordering::SeqCst)
     }
 
     pub(super) fn letters(&self) -> Vec<Letter> {

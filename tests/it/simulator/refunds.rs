@@ -124,6 +124,26 @@ async fn what_cannot_be_refunded_is_refused_and_changes_nothing() {
 }
 
 #[tokio::test]
+async fn an_authorization_that_was_released_has_been_refunded_already() {
+    let world = World::open().await;
+    let form = format!("{PURCHASE}&capture_method=manual");
+    let (canceled, expired) = (world.buys(&form).await, world.buys(&form).await);
+    let cancel = format!("/v1/payment_intents/{}/cancel", canceled.id());
+    world.post(&cancel, "").await;
+    world.settles_object(expired.id()).await;
+
+    for released in [canceled, expired] {
+        let charge = released.body["latest_charge"].as_str().unwrap();
+        let shown = world.get(&format!("/v1/charges/{charge}")).await;
+        assert_eq!(shown.body["refunded"], true);
+        let refused = world.refunds(&format!("charge={charge}")).await;
+        assert_eq!(refused.status, 400);
+        assert_eq!(refused.error()["code"], "charge_already_refunded");
+    }
+    assert_eq!(world.ledger().await["refunds"]["total"], 0);
+}
+
+#[tokio::test]
 async fn two_refunds_at_once_never_exceed_the_payment() {
     let world = World::on_disk(Vec::new()).await;
     for _ in 0..10 {
