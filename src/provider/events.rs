@@ -38,19 +38,19 @@ impl Provider {
     /// it is walked to its end.
     pub async fn events_since(&self, since: i64) -> Result<Events, Doubt> {
         let since = since.to_string();
-        let mut last: Option<String> = None;
+        let mut after: Option<String> = None;
         for page in 0..PAGES_MAX {
             let mut query = vec![("created[gte]", since.as_str())];
-            query.extend(last.as_deref().map(|last| ("starting_after", last)));
+            query.extend(after.as_deref().map(|after| ("starting_after", after)));
             let answer = self.transport.get(&path(&query), READ_PATIENCE).await?;
-            let shown: List<Value> = answer.parse()?;
-            if !shown.has_more {
+            let list: List<Value> = answer.parse()?;
+            if !list.has_more {
                 return Ok(Events {
                     has_more: page > 0,
-                    ..Events::oldest_first(shown)
+                    ..Events::oldest_first(list)
                 });
             }
-            last = shown.data.last().and_then(id_of).map(str::to_owned);
+            after = list.data.last().and_then(id_of).map(str::to_owned);
         }
         Err(Doubt::Unexpected)
     }

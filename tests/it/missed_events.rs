@@ -25,7 +25,10 @@ async fn happens_at_the_provider(provider: &Provider, times: usize) {
     join_all(happen).await;
 }
 
+/// A minute later, when nothing more will happen by itself.
 async fn has_read_all(shop: &Shop) {
+    shop.provider.control("settle", json!({})).await;
+    shop.later(61);
     eventually("every event is here", || async {
         let here = shop.count("select count(*) from processed_events").await;
         provider_events(&shop.provider).await == here
@@ -79,7 +82,7 @@ async fn a_long_list_is_read_from_its_beginning_and_then_only_its_end() {
     has_read_all(&shop).await;
 
     // All of it is so old that nothing can come in between: the position moves to the end.
-    shop.later(200);
+    shop.later(140);
     let last = shop.provider.reads("/v1/events?limit=1").await["data"][0].take();
     let last = last["id"].as_str().expect("an id").to_owned();
     shop.later(100);
@@ -95,7 +98,6 @@ async fn a_long_list_is_read_from_its_beginning_and_then_only_its_end() {
     })
     .await;
     happens_at_the_provider(&shop.provider, 1).await;
-    shop.later(61);
     has_read_all(&shop).await;
     let pages = reads(&shop.provider).await - before;
     assert!(pages <= 4, "{pages} pages were read for one event");
@@ -164,9 +166,6 @@ async fn an_event_of_another_shop_is_read_and_ignored() {
         .body("amount=490&currency=eur&confirm=true&payment_method=pm_card_visa&payment_method_types[0]=card");
     assert_eq!(stranger.send().await.expect("an answer").status(), 200);
 
-    shop.provider.control("settle", json!({})).await;
-
-    shop.later(61);
     has_read_all(&shop).await;
     shop.expects(ONCE).await;
 }
