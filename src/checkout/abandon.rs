@@ -8,8 +8,6 @@
 //! time is up ── note the key ── cancel ──┬── canceled: the stock goes back
 //!                                        └── "it has succeeded": paid, like any other
 //! ```
-//!
-//! End the checkout here, without asking, and the test named `approves_at_the_very_moment` fails.
 
 use chrono::{DateTime, Utc};
 
