@@ -58,6 +58,7 @@ pub struct Claimed {
     id: i64,
     attempts: i64,
     not_before: DateTime<Utc>,
+    returns: i64,
     #[sqlx(flatten)]
     message: Message,
 }
@@ -68,15 +69,19 @@ impl Work for Relay {
     type Item = Claimed;
 
     async fn claim(&self, room: i64) -> sqlx::Result<Vec<Claimed>> {
+        if !self.bus.is_there() {
+            return Ok(Vec::new());
+        }
         let now = self.clock.now();
         claim(&self.db, room, now, now + LEASE).await
     }
 
     async fn perform(&self, row: Claimed) -> sqlx::Result<()> {
-        let published = tokio::time::timeout(PATIENCE, self.bus.publish(&row.message)).await;
+        let published = self.bus.publish(&row.message, row.returns);
+        let published = tokio::time::timeout(PATIENCE, published).await;
         let error = match published {
             Ok(Ok(())) => {
-                return retrying(|| mark_published(&self.db, row.id, self.clock.now())).await;
+                return retrying(|| mark_published(&self.db, &row, self.clock.now())).await;
             }
             Ok(Err(error)) => error,
             Err(_) => PublishError::Unavailable("no answer in time".to_owned()),
@@ -130,15 +135,16 @@ async fn claim(
     Ok(claimed)
 }
 
-/// Whoever published it, it is published: no lease is asked for.
-async fn mark_published(db: &Db, id: i64, now: DateTime<Utc>) -> sqlx::Result<()> {
+/// Whoever published it, it is published: no lease is asked for. Unless it has come back since.
+async fn mark_published(db: &Db, row: &Claimed, now: DateTime<Utc>) -> sqlx::Result<()> {
     let mut tx = db.begin().await?;
     tx.query(
         "update outbox set published_at = $2, parked_at = null, last_error = null
-         where id = $1 and published_at is null",
+         where id = $1 and published_at is null and returns = $3",
     )
-    .bind(id)
+    .bind(row.id)
     .bind(now)
+    .bind(row.returns)
     .execute()
     .await?;
     tx.commit().await

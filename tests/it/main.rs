@@ -9,6 +9,7 @@
 mod abandoned;
 mod authentication;
 mod bad_input;
+mod bus;
 mod buying;
 mod cancelled;
 mod carts;

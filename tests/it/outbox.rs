@@ -56,7 +56,7 @@ impl PickyBus {
 
 #[async_trait]
 impl Bus for PickyBus {
-    async fn publish(&self, message: &Message) -> Result<(), PublishError> {
+    async fn publish(&self, message: &Message, _returns: i64) -> Result<(), PublishError> {
         if *self.down.lock().expect("not poisoned") {
             return Err(PublishError::Unavailable("down".to_owned()));
         }
