@@ -31,4 +31,5 @@ mod simulator;
 mod stock;
 mod unknown_outcome;
 mod webhooks;
+mod workers;
 mod world;
