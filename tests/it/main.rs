@@ -16,6 +16,7 @@ mod command_line;
 mod cost;
 mod database;
 mod database_conflicts;
+mod events_command;
 mod false_news;
 mod killed;
 mod late_success;

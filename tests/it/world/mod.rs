@@ -33,7 +33,7 @@ pub use self::{
     mail_server::{Mail, MailServer, Mood},
     page::{Form, Page},
     probes::{failing, front, holding, probed},
-    process::Process,
+    process::{Process, command},
     provider::Provider,
     raw::raw,
     relay::Relay,
