@@ -1,7 +1,7 @@
-//! Says which engine the integration tests ran on, and which one they did not.
+//! Says which engine and which bus the integration tests ran on, and which ones they did not.
 //!
-//! The tests take the engine that is there, so a green `cargo test` without PostgreSQL is half of the proof. The
-//! usual harness swallows what a passing test prints; this one is a plain program that speaks the harness's language
+//! The tests take the engine that is there, so a green `cargo test` without PostgreSQL is half of the proof; and
+//! without a NATS server there is one bus less. The usual harness swallows what a passing test prints; this one is a plain program that speaks the harness's language
 //! as far as runners need it: <https://nexte.st/docs/design/custom-test-harnesses/>
 
 #![expect(clippy::print_stdout, reason = "printing is what it is for")]
@@ -19,7 +19,16 @@ fn main() {
             println!("{NAME}: test");
         }
     } else if !has("--ignored") {
-        println!("{}", engine_tested());
+        println!("{}\n{}", engine_tested(), bus_tested());
+    }
+}
+
+fn bus_tested() -> &'static str {
+    if env::var_os("TEST_NATS_SERVER").is_some() {
+        "The bus between processes was tested with a NATS server."
+    } else {
+        "The bus between processes, NATS JetStream, was NOT tested: set TEST_NATS_SERVER=/path/to/nats-server, or run \
+         scripts/test."
     }
 }
 

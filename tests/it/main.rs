@@ -20,6 +20,7 @@ mod database_conflicts;
 mod events_command;
 mod false_news;
 mod killed;
+mod killed_after_payment;
 mod late_success;
 mod mail;
 mod missed_events;
