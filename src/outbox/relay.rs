@@ -7,12 +7,13 @@
 //!
 //! ```text
 //! unpublished ──┬──> published
-//!      ^        └──> parked      refused by a consumer, again and again: a person has to look
+//!      ^        └──> parked      refused, again and again: a person has to look
 //!      └─────────────────┘       `boring-checkout outbox retry`
 //! ```
 //!
 //! What failed before comes after what did not, and waits longer each time, so it stands in nobody's way. The one
-//! exception is intended: a later row of the same order waits for the earlier one, parked or not.
+//! exception is intended: a later row of the same order waits for the earlier one, parked or not. What a bus between processes
+//! could not deliver after all comes back ([`comeback`](super::comeback)), as what is not published, or parked.
 //! Take `order by attempts` or `not exists` out of the claim, and a test named for it fails.
 
 use std::{sync::Arc, time::Duration};

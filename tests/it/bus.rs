@@ -39,7 +39,11 @@ async fn pays(buyer: &Visitor) {
 
 /// Waits until every consumer has heard of so many orders, and all that follows is done.
 async fn arrive(shop: &Shop, orders: i64) {
-    eventually("all orders are shipped and confirmed", || async {
+    arrive_within(Duration::from_secs(30), shop, orders).await;
+}
+
+async fn arrive_within(patience: Duration, shop: &Shop, orders: i64) {
+    within(patience, "all orders are shipped and confirmed", || async {
         let sent = "select count(*) from emails where sent_at is not null";
         shop.count(SHIPMENTS).await == orders
             && shop.count(sent).await == orders
@@ -149,7 +153,8 @@ async fn a_broker_that_is_killed_again_and_again_loses_nothing() {
         }
     };
     tokio::join!(buying, killing);
-    arrive(&shop, CUSTOMERS).await;
+    // What was on its way to us when the broker died is delivered again after half a minute.
+    arrive_within(Duration::from_secs(60), &shop, CUSTOMERS).await;
     shop.expects(so_many(CUSTOMERS)).await;
 }
 
@@ -323,6 +328,14 @@ async fn r58_poison_holds_up_nobody_is_parked_and_can_be_retried_after_the_repai
     assert!(listed.contains("the payload cannot be read"), "{listed}");
     assert_eq!(shop.count("select count(*) from inbox").await, 100 * 3 + 2);
 
+    // Both consumers that cannot read it have done with it, and only what waits for it is left to them.
+    for name in ["fulfilment", "mailer"] {
+        eventually("it has done with it", || async {
+            broker.consumer(name).await.num_ack_pending == 1
+        })
+        .await;
+    }
+
     // A person has found out what it was. The broker still knows the id of the first publication.
     shop.alters(
         "update outbox set payload = '{}', event_type = 'mistake' where parked_at is not null",
@@ -421,6 +434,57 @@ async fn what_is_no_message_of_the_shop_stops_nobody() {
         })
         .await;
     }
+    shop.expects(ONCE).await;
+}
+
+#[tokio::test]
+async fn r58_a_message_that_is_too_large_for_the_broker_is_parked() {
+    let Some(broker) = Broker::open().await else {
+        return;
+    };
+    let shop = Shop::open_with_workers(&["--bus-url", &broker.url()]).await;
+    let large = json!({"text": "x".repeat(2_000_000)});
+    writes(&shop.app().till, CheckoutId::new(), "note", 1, large).await;
+    buys(&shop).await;
+    eventually("it is parked", || async {
+        shop.app().till.clock.advance(Duration::from_secs(61));
+        shop.count(PARKED).await == 1
+    })
+    .await;
+    let listed = operator::unpublished(shop.db()).await.expect("a list");
+    let listed = listed[0].to_string();
+    assert!(listed.contains("max payload size exceeded"), "{listed}");
+    eventually("the other one is shipped", || async {
+        shop.count(SHIPMENTS).await == 1
+    })
+    .await;
+    assert_eq!(broker.stored().await, 1);
+}
+
+/// Its acknowledgement would say that the message is safe, and none of the consumers would ever hear of it.
+#[tokio::test]
+async fn somebody_elses_stream_on_the_same_subjects_does_not_count() {
+    let Some(broker) = Broker::open().await else {
+        return;
+    };
+    let jetstream = broker.jetstream().await;
+    let other = async_nats::jetstream::stream::Config {
+        name: "OTHER".to_owned(),
+        subjects: vec!["boring_checkout.order.placed".to_owned()],
+        ..Default::default()
+    };
+    jetstream.create_stream(other).await.expect("created");
+    let shop = Shop::open_with_workers(&["--bus-url", &broker.url()]).await;
+    buys(&shop).await;
+    eventually("it is refused", || async {
+        let refused =
+            "select count(*) from outbox where published_at is null and last_error is not null";
+        shop.count(refused).await == 1
+    })
+    .await;
+
+    jetstream.delete_stream("OTHER").await.expect("deleted");
+    arrive(&shop, 1).await;
     shop.expects(ONCE).await;
 }
 
