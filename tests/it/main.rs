@@ -20,6 +20,7 @@ mod false_news;
 mod killed;
 mod late_success;
 mod mail;
+mod mail_servers;
 mod missed_events;
 mod outbox;
 mod prices;
