@@ -3,6 +3,7 @@
 //! The database is a SQLite file in a temporary folder or, when `TEST_DATABASE_URL` names a PostgreSQL server, a
 //! fresh schema there. The same stories run on both.
 
+mod aiosmtpd;
 mod books;
 mod database;
 mod letter;
@@ -27,6 +28,7 @@ use clap::Parser as _;
 use serde_json::json;
 
 pub use self::{
+    aiosmtpd::{Aiosmtpd, STEPS},
     books::Books,
     database::Database,
     letter::{Letter, event},
