@@ -12,10 +12,13 @@ mod value;
 use clap::{Parser, Subcommand};
 
 pub use self::{
-    operator::{AuditArgs, MailAction, MailArgs, MigrateArgs, OutboxAction, OutboxArgs},
+    operator::{
+        AuditArgs, EventsAction, EventsArgs, MailAction, MailArgs, MigrateArgs, OutboxAction,
+        OutboxArgs,
+    },
     provider::ProviderArgs,
     serve::ServeArgs,
-    shared::{Database, Log, LogFormat, ProviderKey},
+    shared::{Database, Log, LogFormat, ProviderAt, ProviderKey},
 };
 
 /// A payment checkout that is safe to run twice, with a payment provider that misbehaves on request.
@@ -49,4 +52,6 @@ pub enum Command {
     Outbox(OutboxArgs),
     /// Look at the mails that are not sent yet, and try again those that were given up
     Mail(MailArgs),
+    /// Look at what the provider told, and ask for an event again
+    Events(EventsArgs),
 }

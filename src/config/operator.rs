@@ -2,10 +2,7 @@
 
 use clap::{Args, Subcommand};
 
-use super::{
-    shared::{Database, Log, ProviderKey},
-    value::http_url,
-};
+use super::shared::{Database, Log, ProviderAt};
 use crate::orders::OrderNumber;
 
 /// The flags of `audit`.
@@ -15,11 +12,8 @@ pub struct AuditArgs {
     #[command(flatten)]
     pub database: Database,
     /// The payment provider, whose ledger must agree with the shop's
-    #[arg(long, env = "PROVIDER_URL", value_name = "URL", default_value = "http://127.0.0.1:12111", value_parser = http_url)]
-    pub provider_url: String,
-    /// Our key at the provider
     #[command(flatten)]
-    pub provider_key: ProviderKey,
+    pub provider: ProviderAt,
     /// Print the report as JSON
     #[arg(long)]
     pub json: bool,
@@ -99,6 +93,45 @@ pub enum MailAction {
         /// The shop's database
         #[command(flatten)]
         database: Database,
+        /// What is logged, and how
+        #[command(flatten)]
+        log: Log,
+    },
+}
+
+/// The flags of `events`.
+#[derive(Debug, Args)]
+pub struct EventsArgs {
+    /// What to do
+    #[command(subcommand)]
+    pub action: EventsAction,
+}
+
+/// What can be done with the events.
+#[derive(Debug, Subcommand)]
+pub enum EventsAction {
+    /// List the last events that were processed, the newest first: when, its id and type, the object, what it came to
+    List {
+        /// How many
+        #[arg(long, value_name = "NUMBER", default_value_t = 100, value_parser = clap::value_parser!(i64).range(1..))]
+        limit: i64,
+        /// The shop's database
+        #[command(flatten)]
+        database: Database,
+        /// What is logged, and how
+        #[command(flatten)]
+        log: Log,
+    },
+    /// Ask the provider for an event, and process it as if it were delivered once more
+    Redeliver {
+        /// Its id, `evt_…`
+        id: String,
+        /// The shop's database
+        #[command(flatten)]
+        database: Database,
+        /// The payment provider
+        #[command(flatten)]
+        provider: ProviderAt,
         /// What is logged, and how
         #[command(flatten)]
         log: Log,

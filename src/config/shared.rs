@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use super::value::{database_url, secret};
+use super::value::{database_url, http_url, secret};
 use crate::secret::Secret;
 
 /// The flag of every command that needs the shop's database.
@@ -19,6 +19,17 @@ pub struct Database {
         hide_env_values = true
     )]
     pub url: Secret,
+}
+
+/// The flags of every command that looks at what the provider knows.
+#[derive(Clone, Debug, Args)]
+pub struct ProviderAt {
+    /// The payment provider
+    #[arg(long = "provider-url", env = "PROVIDER_URL", value_name = "URL", default_value = "http://127.0.0.1:12111", value_parser = http_url)]
+    pub url: String,
+    /// Our key at the provider
+    #[command(flatten)]
+    pub key: ProviderKey,
 }
 
 /// The flag of every command that calls the provider.
