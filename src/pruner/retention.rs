@@ -79,13 +79,15 @@ fn at_least(text: &str, least: TimeDelta, why: &str) -> Result<TimeDelta, String
 mod tests {
     use super::*;
 
+    type Parse = fn(&str) -> Result<TimeDelta, String>;
+
+    fn flags() -> [(Parse, &'static str); 3] {
+        [(events, "31days"), (messages, "14days"), (carts, "31days")]
+    }
+
     #[test]
     fn the_least_is_enough_and_a_second_less_is_not() {
-        for (parse, least) in [
-            (events as fn(&str) -> _, "31days"),
-            (messages, "14days"),
-            (carts, "31days"),
-        ] {
+        for (parse, least) in flags() {
             assert!(parse(least).is_ok(), "{least}");
             let less = humantime::parse_duration(least).expect("a time");
             let less = format!("{}s", less.as_secs() - 1);
