@@ -14,6 +14,7 @@ use crate::{
     db::Db,
     mail::{
         compose::Composer,
+        mailbox::Mailbox,
         post::{Post, UnusableSmtpUrl},
         postman::Postman,
     },
@@ -41,6 +42,8 @@ pub struct App {
     pub webhook_secrets: Arc<[Secret]>,
     /// The links to orders that mails carry.
     pub order_links: OrderLinks,
+    /// The mails that were written, where anybody who sees the shop may see them.
+    pub mailbox: Option<Mailbox>,
     /// The work that outlives the connection it came from. Stopping waits for it.
     pub tasks: TaskTracker,
 }
@@ -103,6 +106,7 @@ impl Shop {
                 public_url,
             },
             webhook_secrets: args.webhook_secret.clone().into(),
+            mailbox: mailbox(args),
             tasks: TaskTracker::new(),
         };
         let workers = Workers::on(&app.till.db);
@@ -151,6 +155,11 @@ impl Shop {
         }
         self.app.till.db.close().await;
     }
+}
+
+/// A part of the lab, as long as mails are files.
+fn mailbox(args: &ServeArgs) -> Option<Mailbox> {
+    (args.is_lab_on() && args.smtp_url.is_none()).then(|| Mailbox::at(&args.mail_folder))
 }
 
 /// Starts what works without being asked. Any number of processes may do so.

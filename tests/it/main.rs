@@ -21,6 +21,7 @@ mod false_news;
 mod killed;
 mod late_success;
 mod mail;
+mod mailbox;
 mod missed_events;
 mod outbox;
 mod prices;

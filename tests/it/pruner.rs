@@ -492,6 +492,9 @@ async fn a_cart_that_is_changed_or_bought_at_this_very_moment_is_not_pruned() {
         join(change, meanwhile).await;
         assert_eq!(prunes_at(&pruner, now).await.carts, 0, "{path}");
         assert_eq!(shop.count(CARTS).await, 1, "{path}");
+        // Those that were bought are not asked about again, however many there are.
+        let idle = "select count(*) from carts where idle_since is not null";
+        assert_eq!(shop.count(idle).await, i64::from(path == "add"), "{path}");
     }
 }
 
