@@ -21,6 +21,7 @@ use crate::{
     order_links::OrderLinks,
     outbox::{bus::InProcess, relay::Relay},
     provider::{Provider, UnusableUrl},
+    pruner::Pruner,
     refunds::refunder::Refunder,
     secret::Secret,
     simulator::{Simulator, SimulatorConfig, SimulatorError, WebhookTarget},
@@ -172,6 +173,12 @@ fn start_workers(
     tasks.spawn(reconciler::run(till.clone(), stopping.clone()));
     tasks.spawn(missed::run(till.clone(), stopping.clone()));
     let (db, clock) = (till.db.clone(), till.clock.clone());
+    let pruner = Pruner {
+        db: db.clone(),
+        clock: clock.clone(),
+        keep: args.keep.clone(),
+    };
+    tasks.spawn(pruner.run(stopping.clone()));
     let bus = Arc::new(InProcess {
         db: db.clone(),
         clock: clock.clone(),

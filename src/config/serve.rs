@@ -9,7 +9,7 @@ use super::{
     shared::{Database, Log, ProviderKey},
     value::{address, duration, http_url, is_loopback, secret, smtp_url},
 };
-use crate::secret::Secret;
+use crate::{pruner::Retention, secret::Secret};
 
 /// The flags of `serve`.
 #[derive(Clone, Debug, Args)]
@@ -81,6 +81,9 @@ pub struct ServeArgs {
     /// How long a customer has to answer their bank before the payment is given up
     #[arg(long, env = "AUTHENTICATION_TIME", value_name = "TIME", default_value = "1h", value_parser = duration)]
     pub authentication_time: Duration,
+    /// How long what is over is kept
+    #[command(flatten)]
+    pub keep: Retention,
     /// Show what is behind the shop: the mails it sends, at /mailbox. Whoever can open the shop sees them
     /// [default: on when it listens on loopback and --public-url is not elsewhere]
     #[arg(

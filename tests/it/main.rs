@@ -27,6 +27,7 @@ mod missed_events;
 mod outbox;
 mod prices;
 mod privacy;
+mod pruner;
 mod reconciler;
 mod refused;
 mod signatures;
