@@ -14,6 +14,7 @@ use crate::{
     db::Db,
     mail::{
         compose::Composer,
+        mailbox::Mailbox,
         post::{Post, UnusableSmtpUrl},
         postman::Postman,
     },
@@ -25,6 +26,7 @@ use crate::{
         relay::Relay,
     },
     provider::{Provider, UnusableUrl},
+    pruner::Pruner,
     refunds::refunder::Refunder,
     secret::Secret,
     simulator::{Simulator, SimulatorConfig, SimulatorError, WebhookTarget},
@@ -45,6 +47,8 @@ pub struct App {
     pub webhook_secrets: Arc<[Secret]>,
     /// The links to orders that mails carry.
     pub order_links: OrderLinks,
+    /// The mails that were written, where anybody who sees the shop may see them.
+    pub mailbox: Option<Mailbox>,
     /// The work that outlives the connection it came from. Stopping waits for it.
     pub tasks: TaskTracker,
 }
@@ -107,6 +111,7 @@ impl Shop {
                 public_url,
             },
             webhook_secrets: args.webhook_secret.clone().into(),
+            mailbox: mailbox(args),
             tasks: TaskTracker::new(),
         };
         let workers = Workers::on(&app.till.db);
@@ -157,6 +162,11 @@ impl Shop {
     }
 }
 
+/// A part of the lab, as long as mails are files.
+fn mailbox(args: &ServeArgs) -> Option<Mailbox> {
+    (args.is_lab_on() && args.smtp_url.is_none()).then(|| Mailbox::at(&args.mail_folder))
+}
+
 /// Starts what works without being asked. Any number of processes may do so.
 async fn start_workers(
     workers: &Workers,
@@ -168,6 +178,12 @@ async fn start_workers(
     tasks.spawn(reconciler::run(till.clone(), stopping.clone()));
     tasks.spawn(missed::run(till.clone(), stopping.clone()));
     let (db, clock) = (till.db.clone(), till.clock.clone());
+    let pruner = Pruner {
+        db: db.clone(),
+        clock: clock.clone(),
+        keep: args.keep.clone(),
+    };
+    tasks.spawn(pruner.run(stopping.clone()));
     let bus: Arc<dyn Bus> = match &args.bus_url {
         Some(url) => Arc::new(join_bus(url, app, stopping).await?),
         None => Arc::new(InProcess {
