@@ -6,8 +6,10 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, builder::BoolishValue
 use lettre::message::Mailbox;
 
 use crate::{
-    mail::post::{Post, UnusableSmtpUrl},
-    orders::OrderNumber,
+    mail::{
+        operator::Which,
+        post::{Post, UnusableSmtpUrl},
+    },
     secret::Secret,
     simulator::ChaosRates,
 };
@@ -236,7 +238,7 @@ pub struct MailArgs {
 /// What can be done with the mails.
 #[derive(Debug, Subcommand)]
 pub enum MailAction {
-    /// List what is not sent yet: a mail's order and kind, and what it waits for
+    /// List what is not sent yet: what a mail is about, its kind, and what it waits for
     List {
         /// The shop's database
         #[command(flatten)]
@@ -247,8 +249,8 @@ pub enum MailAction {
     },
     /// Try mails again that were given up
     Retry {
-        /// The number of one order [default: all orders]
-        order: Option<OrderNumber>,
+        /// The number of an order, or the id of a purchase or refund that has none [default: all]
+        about: Option<Which>,
         /// The shop's database
         #[command(flatten)]
         database: Database,

@@ -21,7 +21,7 @@ pub use checkout::{
 };
 pub use error::{ErrorPage, Link};
 pub use order::{OrderPage, Refund};
-pub use status::{Status, StatusPage};
+pub use status::{Status, StatusPage, TooLate};
 
 use super::assets::{self, Assets};
 
