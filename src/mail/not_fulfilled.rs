@@ -29,7 +29,7 @@ pub(super) fn write(
         shop,
     };
     Ok(Draft {
-        title: format!("Your payment of {amount} came too late and was given back"),
+        title: "Your payment came too late and was given back".to_owned(),
         date: at,
         text: Text { it: &said }.render()?,
         html: Html { it: &said }.render()?,

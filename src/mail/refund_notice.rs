@@ -46,11 +46,7 @@ pub(super) fn write(
         link,
     };
     Ok(Draft {
-        title: format!(
-            "{} of your order {} was given back",
-            refund.amount(),
-            order.number
-        ),
+        title: format!("A refund of your order {}", order.number),
         date: at,
         text: Text { it: &said }.render()?,
         html: Html { it: &said }.render()?,
