@@ -11,8 +11,8 @@ use boring_checkout::{
     audit,
     clock::Clock,
     config::{
-        AuditArgs, Cli, Command, Database, Log, LogFormat, MailAction, MigrateArgs, OutboxAction,
-        ProviderArgs, ServeArgs,
+        AuditArgs, Cli, Command, Database, EventsAction, Log, LogFormat, MailAction, MigrateArgs,
+        OutboxAction, ProviderArgs, ProviderAt, ServeArgs,
     },
     db::Db,
     mail,
@@ -20,10 +20,11 @@ use boring_checkout::{
     port_file::PortFile,
     provider::Provider,
     simulator::{Chaos, Simulator, SimulatorConfig, WebhookTarget},
+    webhooks::operator as events,
 };
 use clap::{
     Parser as _,
-    error::{ContextKind, ErrorKind},
+    error::{ContextKind, ContextValue, ErrorKind},
 };
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
@@ -52,6 +53,7 @@ async fn main() -> ExitCode {
         Some(Command::Migrate(args)) => migrate(&args).await,
         Some(Command::Outbox(args)) => outbox(args.action).await,
         Some(Command::Mail(args)) => mail(args.action).await,
+        Some(Command::Events(args)) => events(args.action).await,
     };
     done.unwrap_or_else(|error| fail(&error.to_string()))
 }
@@ -129,8 +131,7 @@ fn provider_is_at(url: &str) -> String {
 async fn audit(args: AuditArgs) -> Result<ExitCode, Failure> {
     start_log(&args.log)?;
     let db = open_as_it_is(&args.database).await?;
-    let timeout = std::time::Duration::from_secs(10);
-    let provider = Provider::new(&args.provider_url, args.provider_key.key, timeout)?;
+    let provider = client(args.provider)?;
     let report = audit::audit(&db, &provider, Clock::default().now()).await?;
     if args.json {
         print(&format!("{}\n", serde_json::to_string(&report)?))?;
@@ -185,6 +186,37 @@ async fn mail(action: MailAction) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+async fn events(action: EventsAction) -> Result<ExitCode, Failure> {
+    match action {
+        EventsAction::List {
+            limit,
+            database,
+            log,
+        } => {
+            start_log(&log)?;
+            print_lines(&events::processed(&open_as_it_is(&database).await?, limit).await?)?;
+        }
+        EventsAction::Redeliver {
+            id,
+            database,
+            provider,
+            log,
+        } => {
+            start_log(&log)?;
+            let db = open_as_it_is(&database).await?;
+            let now = Clock::default().now();
+            let redelivered = events::redeliver(&db, &client(provider)?, &id, now).await?;
+            print(&format!("{redelivered}\n"))?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn client(at: ProviderAt) -> Result<Provider, Failure> {
+    let timeout = std::time::Duration::from_secs(10);
+    Ok(Provider::new(&at.url, at.key.key, timeout)?)
+}
+
 async fn open_as_it_is(database: &Database) -> Result<Db, Failure> {
     let opened = Db::open_as_it_is(database.url.expose()).await;
     Ok(opened.map_err(|error| format!("cannot open the database: {error}"))?)
@@ -229,6 +261,11 @@ fn explain(error: &clap::Error) -> ExitCode {
     }
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         return fail("what to do is missing: --help after the command lists it");
+    }
+    if error.kind() == ErrorKind::MissingRequiredArgument
+        && let Some(ContextValue::Strings(names)) = error.get(ContextKind::InvalidArg)
+    {
+        return fail(&format!("{} is missing", names.join(", ")));
     }
     // Clap would repeat the value, and a value may be a secret.
     if let (Some(flag), Some(reason)) = (error.get(ContextKind::InvalidArg), error.source()) {

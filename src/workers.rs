@@ -1,8 +1,8 @@
 //! What goes on in the background of every process: loops that look for work, and do it.
 //!
 //! Each worker is safe to run in many processes at once, since it claims what it does with a guarded update. It looks
-//! when a transaction of this process left work for it, when a place has become free, and once a second anyway: work
-//! that others left, that failed before, or whose worker died.
+//! when a transaction has left work for it, when a place has become free, and once a second anyway: for work that failed
+//! before, or whose worker died. Looking takes no lock, so that a shop with nothing to do does nothing.
 
 use std::{sync::Arc, time::Duration};
 
@@ -24,6 +24,9 @@ pub trait Work: Send + Sync + 'static {
     /// A piece of it.
     type Item: Send + 'static;
 
+    /// Whether there is any that nobody is at. One statement that only reads.
+    fn is_due(&self) -> impl Future<Output = sqlx::Result<bool>> + Send;
+
     /// Takes up to `room` pieces that are due, so that nobody else does them.
     fn claim(&self, room: i64) -> impl Future<Output = sqlx::Result<Vec<Self::Item>>> + Send;
 
@@ -40,12 +43,15 @@ pub struct Workers {
 }
 
 impl Workers {
-    /// None yet.
+    /// None yet. Those of other processes on this database are told from now on of what this one leaves for them.
     pub fn on(db: &Db) -> Self {
+        let (tasks, stopping) = (TaskTracker::new(), CancellationToken::new());
+        let (own, end) = (db.clone(), stopping.clone());
+        tasks.spawn(async move { end.run_until_cancelled(own.exchange_news()).await });
         Self {
             db: db.clone(),
-            tasks: TaskTracker::new(),
-            stopping: CancellationToken::new(),
+            tasks,
+            stopping,
         }
     }
 
@@ -85,7 +91,7 @@ async fn take_up<W: Work>(work: &Arc<W>, under_way: &mut JoinSet<()>) {
     if room == 0 {
         return;
     }
-    match work.claim(i64::try_from(room).unwrap_or(1)).await {
+    match look(work, room).await {
         Ok(items) => {
             for item in items {
                 let work = Arc::clone(work);
@@ -97,6 +103,14 @@ async fn take_up<W: Work>(work: &Arc<W>, under_way: &mut JoinSet<()>) {
             }
         }
         Err(error) => tracing::error!(worker = W::NAME, %error, "cannot look for work"),
+    }
+}
+
+async fn look<W: Work>(work: &Arc<W>, room: usize) -> sqlx::Result<Vec<W::Item>> {
+    if work.is_due().await? {
+        work.claim(i64::try_from(room).unwrap_or(1)).await
+    } else {
+        Ok(Vec::new())
     }
 }
 

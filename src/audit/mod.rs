@@ -94,14 +94,8 @@ pub struct Counts {
 /// afterwards, has to account for.
 pub async fn audit(db: &Db, provider: &Provider, now: DateTime<Utc>) -> Result<Report, AuditError> {
     let since = shop::first_checkout(db).await?.unwrap_or(now) - MARGIN;
-    let intents = provider
-        .list(since.timestamp())
-        .await
-        .map_err(AuditError::Provider)?;
-    let made = provider
-        .refunds_since(since.timestamp())
-        .await
-        .map_err(AuditError::Provider)?;
+    let intents = provider.list(since.timestamp()).await?;
+    let made = provider.refunds_since(since.timestamp()).await?;
     let mut tx = db.read().await?;
     let mut invariants = shop::invariants(&mut tx, now).await?;
     let purchases = ledger::purchases(&mut tx).await?;
@@ -130,6 +124,6 @@ pub enum AuditError {
     #[error("cannot read the database: {0}")]
     Db(#[from] sqlx::Error),
     /// The provider's side.
-    #[error("cannot read the provider's ledger: {0:?}")]
-    Provider(Doubt),
+    #[error("cannot read the provider's ledger: {0}")]
+    Provider(#[from] Doubt),
 }

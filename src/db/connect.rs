@@ -8,9 +8,8 @@ use sqlx::{
     postgres::{PgConnectOptions, PgPoolOptions},
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
-use tokio::sync::watch;
 
-use super::{Db, Pools, retrying, uncancelled};
+use super::{Db, Pools, news::News, retrying, uncancelled};
 
 static SQLITE_MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
 static POSTGRES_MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
@@ -111,7 +110,7 @@ async fn open_sqlite(url: &str, schema: Schema) -> sqlx::Result<Db> {
     Ok(Db {
         pools: Pools::Sqlite { writer, readers },
         probe: None,
-        work: watch::Sender::new(()),
+        news: News::none(),
     })
 }
 
@@ -153,7 +152,7 @@ async fn open_postgres(
     Ok(Db {
         pools: Pools::Postgres(pool),
         probe: None,
-        work: watch::Sender::new(()),
+        news: News::none(),
     })
 }
 

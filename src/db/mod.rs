@@ -20,15 +20,16 @@
 //! statement by itself, for which a transaction would only add round trips.
 
 mod connect;
+mod news;
 mod probe;
 mod query;
 mod retry;
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use sqlx::{Database, PgPool, Pool, SqlitePool, Transaction};
-use tokio::sync::watch;
 
+use self::news::News;
 pub use self::{
     probe::{Boundary, Probe},
     query::{Query, Row, Value},
@@ -40,8 +41,8 @@ pub use self::{
 pub struct Db {
     pools: Pools,
     probe: Option<Probe>,
-    /// Wakes this process's workers; all clones share it.
-    work: watch::Sender<()>,
+    /// All clones share them.
+    news: Arc<News>,
 }
 
 #[derive(Clone)]
@@ -84,14 +85,9 @@ impl Db {
         Ok(Tx {
             conn,
             probe: self.probe.clone(),
-            work: self.work.clone(),
+            news: Arc::clone(&self.news),
             leaves_work: false,
         })
-    }
-
-    /// Changes whenever a transaction of this process that [left work](Tx::leaves_work) is committed.
-    pub fn work(&self) -> watch::Receiver<()> {
-        self.work.subscribe()
     }
 
     /// One statement that only reads, outside any transaction: one round trip.
@@ -144,7 +140,7 @@ impl fmt::Debug for Db {
 pub struct Tx {
     conn: Conn,
     probe: Option<Probe>,
-    work: watch::Sender<()>,
+    news: Arc<News>,
     leaves_work: bool,
 }
 
@@ -164,8 +160,8 @@ impl Tx {
         }
     }
 
-    /// Says that it writes what a worker waits for: the workers of this process are woken once it is committed, and not
-    /// before, since they would find nothing. Those of other processes find it when they look again by themselves.
+    /// Says that it writes what a worker waits for: workers are woken once it is committed, and not before, since they
+    /// would find nothing.
     pub fn leaves_work(&mut self) {
         self.leaves_work = true;
     }
@@ -179,7 +175,7 @@ impl Tx {
             Conn::Postgres(tx) => tx.commit().await?,
         }
         if self.leaves_work {
-            self.work.send_replace(());
+            self.news.work_is_left();
         }
         probe::report(self.probe.as_ref(), Boundary::AfterCommit).await
     }

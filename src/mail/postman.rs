@@ -62,10 +62,36 @@ pub struct Claimed {
     not_before: DateTime<Utc>,
 }
 
+/// The mails that are due; `$1` is the time.
+macro_rules! due {
+    ($limit:literal) => {
+        concat!(
+            "select about, kind from emails
+             where sent_at is null and given_up_at is null
+               and (not_before is null or not_before <= $1)
+             order by attempts, created_at
+             limit ",
+            $limit,
+            " "
+        )
+    };
+}
+
 impl Work for Postman {
     const NAME: &str = "postman";
     const PLACES: usize = 4;
     type Item = Claimed;
+
+    async fn is_due(&self) -> sqlx::Result<bool> {
+        let due = concat!("with due as (", due!("1"), ") select count(*) from due");
+        let due: i64 = self
+            .db
+            .query(due)
+            .bind(self.clock.now())
+            .fetch_scalar()
+            .await?;
+        Ok(due > 0)
+    }
 
     async fn claim(&self, room: i64) -> sqlx::Result<Vec<Claimed>> {
         let now = self.clock.now();
@@ -133,19 +159,14 @@ async fn claim(
 ) -> sqlx::Result<Vec<Claimed>> {
     let mut tx = db.begin().await?;
     let claimed = tx
-        .query(
-            "with due as (
-                 select about, kind from emails
-                 where sent_at is null and given_up_at is null
-                   and (not_before is null or not_before <= $1)
-                 order by attempts, created_at
-                 limit $3
-                 /*pg for update skip locked */
-             )
+        .query(concat!(
+            "with due as (",
+            due!("$3"),
+            "/*pg for update skip locked */)
              update emails set not_before = $2, attempts = attempts + 1
              where (about, kind) in (select about, kind from due)
-             returning *",
-        )
+             returning *"
+        ))
         .bind(now)
         .bind(until)
         .bind(room)

@@ -62,10 +62,39 @@ pub struct Claimed {
     message: Message,
 }
 
+/// The rows that are due, each the first unpublished one of its order; `$1` is the time.
+macro_rules! due {
+    ($limit:literal) => {
+        concat!(
+            "select id from outbox o
+             where published_at is null and parked_at is null
+               and (not_before is null or not_before <= $1)
+               and not exists (select 1 from outbox earlier
+                               where earlier.aggregate_id = o.aggregate_id
+                                 and earlier.id < o.id and earlier.published_at is null)
+             order by attempts, id
+             limit ",
+            $limit,
+            " "
+        )
+    };
+}
+
 impl Work for Relay {
     const NAME: &str = "relay";
     const PLACES: usize = 16;
     type Item = Claimed;
+
+    async fn is_due(&self) -> sqlx::Result<bool> {
+        let due = concat!("with due as (", due!("1"), ") select count(*) from due");
+        let due: i64 = self
+            .db
+            .query(due)
+            .bind(self.clock.now())
+            .fetch_scalar()
+            .await?;
+        Ok(due > 0)
+    }
 
     async fn claim(&self, room: i64) -> sqlx::Result<Vec<Claimed>> {
         let now = self.clock.now();
@@ -95,8 +124,8 @@ impl Work for Relay {
     }
 }
 
-/// Claims up to `room` rows that are due, each the first unpublished one of its order. A claim whose commit was
-/// answered by an error may have happened; those rows come back when their lease runs out.
+/// Claims up to `room` rows that are due. A claim whose commit was answered by an error may have happened; those rows
+/// come back when their lease runs out.
 async fn claim(
     db: &Db,
     room: i64,
@@ -105,22 +134,14 @@ async fn claim(
 ) -> sqlx::Result<Vec<Claimed>> {
     let mut tx = db.begin().await?;
     let claimed = tx
-        .query(
-            "with due as (
-                 select id from outbox o
-                 where published_at is null and parked_at is null
-                   and (not_before is null or not_before <= $1)
-                   and not exists (select 1 from outbox earlier
-                                   where earlier.aggregate_id = o.aggregate_id
-                                     and earlier.id < o.id and earlier.published_at is null)
-                 order by attempts, id
-                 limit $3
-                 /*pg for update skip locked */
-             )
+        .query(concat!(
+            "with due as (",
+            due!("$3"),
+            "/*pg for update skip locked */)
              update outbox set not_before = $2, attempts = attempts + 1
              where id in (select id from due)
-             returning *",
-        )
+             returning *"
+        ))
         .bind(now)
         .bind(until)
         .bind(room)

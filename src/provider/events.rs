@@ -4,7 +4,8 @@ use serde_json::Value;
 use url::form_urlencoded;
 
 use super::{
-    Doubt, PAGE, PAGES_MAX, Provider, READ_PATIENCE,
+    Doubt, PAGE, PAGES_MAX, Provider, READ_PATIENCE, percent_encode,
+    transport::Answer,
     wire::{ErrorBody, List},
 };
 
@@ -18,20 +19,21 @@ pub struct Events {
 }
 
 impl Provider {
+    /// The event named `id`. `None` when the provider does not know it.
+    pub async fn event(&self, id: &str) -> Result<Option<Value>, Doubt> {
+        let path = format!("/v1/events/{}", percent_encode(id));
+        let answer = self.transport.get(&path, READ_PATIENCE).await?;
+        if_known(&answer)?.map(|()| answer.parse()).transpose()
+    }
+
     /// The events that follow the one named `last`. `None` when the provider does not know that one any more.
     pub async fn events_after(&self, last: &str) -> Result<Option<Events>, Doubt> {
         let answer = self
             .transport
             .get(&path(&[("ending_before", last)]), READ_PATIENCE)
             .await?;
-        if matches!(answer.status, 400 | 404) {
-            let ErrorBody { error } = answer.parse()?;
-            return match error.code.as_deref() {
-                Some("resource_missing") => Ok(None),
-                _ => Err(Doubt::Unexpected),
-            };
-        }
-        Ok(Some(Events::oldest_first(answer.parse()?)))
+        let list = if_known(&answer)?.map(|()| answer.parse()).transpose()?;
+        Ok(list.map(Events::oldest_first))
     }
 
     /// The first events since an instant (Unix seconds, by the provider's clock). The list begins with the newest, so
@@ -68,6 +70,18 @@ impl Events {
     /// The id of the newest.
     pub fn newest(&self) -> Option<&str> {
         self.events.last().and_then(id_of)
+    }
+}
+
+/// `None` when the provider says that what was named is not there.
+fn if_known(answer: &Answer) -> Result<Option<()>, Doubt> {
+    if !matches!(answer.status, 400 | 404) {
+        return Ok(Some(()));
+    }
+    let ErrorBody { error } = answer.parse()?;
+    match error.code.as_deref() {
+        Some("resource_missing") => Ok(None),
+        _ => Err(Doubt::Unexpected),
     }
 }
 

@@ -46,25 +46,34 @@ pub struct Payment {
 }
 
 /// Why it cannot be told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Doubt {
     /// No answer came: refused, cut off, or too late.
+    #[error("the provider does not answer")]
     NoAnswer,
     /// The first request under the key is still running.
+    #[error("the first request is still running")]
     StillRunning,
     /// We are to slow down.
+    #[error("the provider asks us to slow down")]
     RateLimited,
     /// An error of the provider's, which the same key may get past.
+    #[error("the provider has an error")]
     ServerError,
     /// An error that is stored for the key: the same request will get it again, whatever happened.
+    #[error("the provider has an error, and keeps it for the key")]
     StoredError,
     /// The request is not one the provider executes. What came of an earlier one under the key is not said.
+    #[error("the provider refuses the request")]
     Refused,
     /// It was looked for and not found; not long enough to be sure that it never was.
+    #[error("the provider does not know it, so far")]
     NotFound,
     /// Our credentials are not accepted; an operator has to mend them.
+    #[error("the provider does not accept our key")]
     Credentials,
     /// An answer that this client does not understand.
+    #[error("the provider's answer cannot be understood")]
     Unexpected,
 }
 

@@ -43,10 +43,29 @@ pub struct Due {
     lease_until: DateTime<Utc>,
 }
 
+/// The refunds that are due; `$1` is the time.
+macro_rules! due {
+    ($limit:literal) => {
+        concat!(
+            "select id from refunds where status = 'pending' and lease_until <= $1
+             order by lease_until limit ",
+            $limit,
+            " "
+        )
+    };
+}
+
 impl Work for Refunder {
     const NAME: &str = "refunder";
     const PLACES: usize = 4;
     type Item = Due;
+
+    async fn is_due(&self) -> sqlx::Result<bool> {
+        let due = concat!("with due as (", due!("1"), ") select count(*) from due");
+        let now = self.till.clock.now();
+        let due: i64 = self.till.db.query(due).bind(now).fetch_scalar().await?;
+        Ok(due > 0)
+    }
 
     async fn claim(&self, room: i64) -> sqlx::Result<Vec<Due>> {
         let now = self.till.clock.now();
@@ -115,27 +134,16 @@ async fn claim(
     now: DateTime<Utc>,
     until: DateTime<Utc>,
 ) -> sqlx::Result<Vec<Due>> {
-    let due: i64 = db
-        .query("select count(*) from refunds where status = 'pending' and lease_until <= $1")
-        .bind(now)
-        .fetch_scalar()
-        .await?;
-    if due == 0 {
-        // Which is nearly always, and spares the writers' lock.
-        return Ok(Vec::new());
-    }
     let mut tx = db.begin().await?;
     let claimed = tx
-        .query(
-            "with due as (
-                 select id from refunds where status = 'pending' and lease_until <= $1
-                 order by lease_until limit $3
-                 /*pg for update skip locked */
-             )
+        .query(concat!(
+            "with due as (",
+            due!("$3"),
+            "/*pg for update skip locked */)
              update refunds set lease_until = $2, attempts = attempts + 1
              where id in (select id from due)
-             returning *",
-        )
+             returning *"
+        ))
         .bind(now)
         .bind(until)
         .bind(room)

@@ -163,12 +163,6 @@ async fn advance(db: &Db, event: &str, created: i64, now: DateTime<Utc>) -> sqlx
 enum CatchUpError {
     #[error("the database failed: {0}")]
     Db(#[from] sqlx::Error),
-    #[error("the provider: {0:?}")]
-    Provider(Doubt),
-}
-
-impl From<Doubt> for CatchUpError {
-    fn from(doubt: Doubt) -> Self {
-        Self::Provider(doubt)
-    }
+    #[error(transparent)]
+    Provider(#[from] Doubt),
 }

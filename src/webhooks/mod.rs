@@ -9,10 +9,12 @@
 //! The event's id and its effect are committed together. Mark first, and a crash in between loses the effect;
 //! act first, and a crash in between repeats it. A 200 is given after the commit and never before.
 //!
-//! What is never delivered, [`missed`] reads from the provider's list, and brings it to the same transaction.
+//! What is never delivered, [`missed`] reads from the provider's list, and brings it to the same transaction; so does an
+//! [`operator`] with a single event.
 
 mod event;
 pub mod missed;
+pub mod operator;
 pub mod signature;
 
 use chrono::{DateTime, Utc};

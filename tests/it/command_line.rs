@@ -104,6 +104,8 @@ fn a_bad_value_is_one_clear_line_and_exit_2() {
         (&["--provider-key", ""], "--provider-key"),
         (&["--smtp-url", "mail.example"], "--smtp-url"),
         (&["--mail-from", "nobody"], "--mail-from"),
+        (&["events", "list", "--limit", "0"], "--limit"),
+        (&["events", "redeliver"], "<ID>"),
         (&["outbox"], "--help"),
         (&["outbox", "retry", "first"], "[ID]"),
         (&["mail", "retry", "no order"], "[ORDER]"),
@@ -223,6 +225,19 @@ async fn the_audit_says_by_its_exit_code_whether_all_is_well() {
     is_unusable(&run(&["audit", "--database-url", &nowhere]), "database");
 
     let database = shop.database.url();
+    let unknown = [
+        "events",
+        "redeliver",
+        "evt_of_nobody",
+        "--database-url",
+        &database,
+        "--provider-url",
+        &shop.provider.url,
+    ]
+    .map(str::to_owned);
+    let asks = move || run(&unknown.each_ref().map(String::as_str));
+    let output = tokio::task::spawn_blocking(asks).await.expect("no panic");
+    is_unusable(&output, "no such event");
     let away = [
         "audit",
         "--database-url",

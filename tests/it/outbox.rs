@@ -26,7 +26,7 @@ use clap::Parser as _;
 use futures_util::future::join_all;
 use serde_json::json;
 
-use crate::world::{Database, Expected, ONCE, Shop, eventually};
+use crate::world::{self, Database, Expected, ONCE, Shop, eventually};
 
 /// A bus that refuses the first news of some, and remembers what it took.
 #[derive(Debug, Default)]
@@ -419,15 +419,8 @@ async fn what_no_consumer_can_act_on_is_listed_and_can_be_retried_by_a_command()
     assert_eq!(command(&shop, &["retry"]).await, "0 tried again.\n");
 }
 
-/// `boring-checkout outbox …` on the shop's database, from another process.
 async fn command(shop: &Shop, arguments: &[&str]) -> String {
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_boring-checkout"));
-    command.arg("outbox").args(arguments);
-    command.args(["--database-url", &shop.database.url(), "--log", "warn"]);
-    let output = tokio::task::spawn_blocking(move || command.output()).await;
-    let output = output.expect("no panic").expect("it starts");
-    assert!(output.status.success(), "{output:?}");
-    String::from_utf8(output.stdout).expect("text")
+    world::command(&shop.database, &[&["outbox"], arguments].concat()).await
 }
 
 /// A consumer that cannot commit is asked again, and what it does is done once.

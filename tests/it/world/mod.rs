@@ -33,7 +33,7 @@ pub use self::{
     mail_server::{Mail, MailServer, Mood},
     page::{Form, Page},
     probes::{failing, front, holding, probed},
-    process::Process,
+    process::{Process, command},
     provider::Provider,
     raw::raw,
     relay::Relay,
@@ -41,7 +41,7 @@ pub use self::{
 };
 
 /// What `settles` and the like wait for at most. Nothing takes as long; a condition that never comes fails.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A shop, running in this process. Its stories are of requests and webhooks, so it has no workers unless it says so.
 pub struct Shop {

@@ -15,6 +15,17 @@ const OPEN: &str = "The Boring Shop is open at";
 /// What a simulator that runs alone says.
 const PROVIDER: &str = "The payment provider is at";
 
+/// What `boring-checkout` prints for an operator's command on the shop's database; it succeeds.
+pub async fn command(database: &Database, arguments: &[&str]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_boring-checkout"));
+    command.args(arguments);
+    command.args(["--database-url", &database.url(), "--log", "warn"]);
+    let output = tokio::task::spawn_blocking(move || command.output()).await;
+    let output = output.expect("no panic").expect("it starts");
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).expect("text")
+}
+
 /// A running `boring-checkout`, shop or simulator.
 pub struct Process {
     child: Child,

@@ -1,0 +1,90 @@
+//! The flags of `serve`.
+
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
+
+use clap::{ArgAction, Args};
+use lettre::message::Mailbox;
+
+use super::{
+    shared::{Database, Log, ProviderKey},
+    value::{address, duration, http_url, secret, smtp_url},
+};
+use crate::secret::Secret;
+
+/// The flags of `serve`.
+#[derive(Clone, Debug, Args)]
+pub struct ServeArgs {
+    /// Address of the shop; port 0 takes any free one
+    #[arg(long, env = "LISTEN", default_value = "127.0.0.1:3000", value_parser = address)]
+    pub listen: SocketAddr,
+    /// Where customers reach the shop [default: `http://{listen}`]
+    #[arg(long, env = "PUBLIC_URL", value_name = "URL", value_parser = http_url)]
+    pub public_url: Option<String>,
+    /// The shop's database
+    #[command(flatten)]
+    pub database: Database,
+    /// The payment provider [default: none, start the simulator and use it]
+    #[arg(long, env = "PROVIDER_URL", value_name = "URL", value_parser = http_url)]
+    pub provider_url: Option<String>,
+    /// Address of the simulator; port 0 takes any free one
+    #[arg(long, env = "PROVIDER_LISTEN", default_value = "127.0.0.1:12111", value_parser = address)]
+    pub provider_listen: SocketAddr,
+    /// The simulator's database, `sqlite://FILE` or `sqlite::memory:`
+    #[arg(
+        long,
+        env = "PROVIDER_DATABASE_URL",
+        value_name = "URL",
+        default_value = "sqlite://data/provider.db",
+        hide_env_values = true
+    )]
+    pub provider_database_url: String,
+    /// Our key at the provider
+    #[command(flatten)]
+    pub provider_key: ProviderKey,
+    /// Secrets that sign webhooks, separated by commas; all are accepted, the simulator signs with the first
+    #[arg(
+        long,
+        env = "WEBHOOK_SECRET",
+        value_name = "SECRETS",
+        default_value = "whsec_boring",
+        value_delimiter = ',',
+        value_parser = secret,
+        hide_env_values = true
+    )]
+    pub webhook_secret: Vec<Secret>,
+    /// How long one call of the provider may take
+    #[arg(long, env = "PROVIDER_TIMEOUT", value_name = "TIME", default_value = "10s", value_parser = duration)]
+    pub provider_timeout: Duration,
+    /// How long one request has an undecided checkout to itself before another may go on with it
+    #[arg(long, env = "LEASE", value_name = "TIME", default_value = "15s", value_parser = duration)]
+    pub lease: Duration,
+    /// The mail server, `smtps://USER:PASSWORD@HOST`, `smtp://HOST` without encryption or `smtp://HOST?tls=required`
+    /// [default: none, mails are written to --mail-folder]
+    #[arg(long, env = "SMTP_URL", value_name = "URL", value_parser = smtp_url, hide_env_values = true)]
+    pub smtp_url: Option<Secret>,
+    /// Where mails are written while there is no mail server, an `.eml` file each
+    #[arg(
+        long,
+        env = "MAIL_FOLDER",
+        value_name = "FOLDER",
+        default_value = "data/mail"
+    )]
+    pub mail_folder: PathBuf,
+    /// Who mails are from
+    #[arg(
+        long,
+        env = "MAIL_FROM",
+        value_name = "MAILBOX",
+        default_value = "The Boring Shop <shop@boring.example>"
+    )]
+    pub mail_from: Mailbox,
+    /// How long a customer has to answer their bank before the payment is given up
+    #[arg(long, env = "AUTHENTICATION_TIME", value_name = "TIME", default_value = "1h", value_parser = duration)]
+    pub authentication_time: Duration,
+    /// Do nothing in the background: leave what follows a payment to other processes
+    #[arg(long = "no-workers", action = ArgAction::SetFalse)]
+    pub workers: bool,
+    /// What is logged, and how
+    #[command(flatten)]
+    pub log: Log,
+}
