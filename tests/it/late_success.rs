@@ -179,6 +179,28 @@ async fn r48_a_charge_that_comes_into_being_a_day_later_goes_back() {
     nothing_came_of_it(&shop).await;
 }
 
+/// A product that somebody has named in the middle of the night.
+#[tokio::test]
+async fn nothing_in_the_explanatory_mail_passes_for_markup_or_for_a_line_of_ours() {
+    let shop = shop().await;
+    let (_, _, intent) = declined(&shop).await;
+    let mut tx = shop.db().begin().await.expect("a transaction");
+    tx.query("update checkout_lines set name = $1")
+        .bind("Tea\r\n\r\nWe owe you <b>€100</b>")
+        .execute()
+        .await
+        .expect("changed");
+    tx.commit().await.expect("a commit");
+    is_paid(&shop, &intent, "pm_card_visa").await;
+    is_given_back(&shop).await;
+    let mail = mails(&shop, "not_fulfilled").await.remove(0);
+    let plain = mail.part("text/plain");
+    assert!(plain.contains("1 x Tea    We owe you <b>"), "{plain}");
+    let html = mail.part("text/html");
+    assert!(html.contains("We owe you &#60;b&#62;"), "{html}");
+    nothing_came_of_it(&shop).await;
+}
+
 /// The goods went to somebody else meanwhile.
 #[tokio::test]
 async fn r48_a_payment_for_what_was_sold_to_somebody_else_goes_back() {

@@ -82,7 +82,7 @@ async fn came_to(shop: &Shop, refunds: i64, given_back: i64) {
 async fn r63_a_refund_made_at_the_provider_is_booked_once_and_told_once() {
     let shop = shop().await;
     let (buyer, intent) = paid(&shop, "pm_card_visa").await;
-    let other = another_shop(&shop, &[]).await;
+    let other = another_shop(&shop, &["--public-url", &shop.url]).await;
     let refund = gives_back(&shop, &intent, 190).await;
     is(&shop, "succeeded", 1).await;
     for kind in [
@@ -303,6 +303,11 @@ async fn r63_a_refund_told_before_its_payment_is_booked_when_the_payment_is_know
     let intent = event["data"]["object"]["id"].as_str().expect("an id");
     gives_back(&shop, intent, 490).await;
     eventually("it is kept", || async { shop.count(KEPT).await == 1 }).await;
+    // Another one has failed, and that it had succeeded before comes afterwards.
+    for (event, status) in [(1, "failed"), (2, "succeeded")] {
+        let letter = told_by(event, 1, intent, 100, "eur", status);
+        assert_eq!(letter.to(&shop.url).await.status, 200);
+    }
     assert_eq!(shop.count(BOOKED).await, 0);
     assert_eq!(shop.count(OPEN).await, 0);
 
@@ -310,6 +315,7 @@ async fn r63_a_refund_told_before_its_payment_is_booked_when_the_payment_is_know
     shop.later(60);
     assert_eq!(buyer.waits_at(&status).await, "Paid");
     is(&shop, "succeeded", 1).await;
+    is(&shop, "failed", 1).await;
     assert_eq!(shop.count(KEPT).await, 0);
     assert_eq!(mails(&shop, "refund_notice").await.len(), 1);
     assert_eq!(order_page(&shop, &buyer).await.text(".badge"), "Refunded");
@@ -331,8 +337,20 @@ async fn a_refund_that_no_webhook_tells_of_is_read_from_the_providers_list() {
 
 /// What a forger, or a provider gone mad, could tell.
 fn told(n: usize, intent: &str, amount: i64, currency: &str, status: &str) -> Letter {
+    told_by(n, n, intent, amount, currency, status)
+}
+
+/// The same of the refund `n` by any event.
+fn told_by(
+    event: usize,
+    n: usize,
+    intent: &str,
+    amount: i64,
+    currency: &str,
+    status: &str,
+) -> Letter {
     Letter::of(&json!({
-        "id": format!("evt_told_{n}"), "object": "event", "type": "refund.created", "livemode": false,
+        "id": format!("evt_told_{event}"), "object": "event", "type": "refund.updated", "livemode": false,
         "data": {"object": {
             "id": format!("re_told_{n}"), "object": "refund", "amount": amount, "currency": currency,
             "payment_intent": intent, "status": status, "metadata": {},
@@ -376,6 +394,33 @@ async fn r64_what_does_not_fit_its_payment_books_nothing_and_is_a_persons() {
     shop.alters("update discrepancies set resolved_at = created_at")
         .await;
     came_to(&shop, 0, 0).await;
+}
+
+/// Several events about one refund, all new, at the same instant and in two processes.
+#[tokio::test]
+async fn r63_told_at_once_by_different_events_it_is_booked_once() {
+    let shop = Shop::open().await;
+    let (_, intent) = paid(&shop, "pm_card_visa").await;
+    shop.settles().await;
+    let other = another_shop(&shop, &["--no-workers"]).await;
+    for n in 0..8 {
+        shop.alters("update payments set refunded_minor = 0").await;
+        let letters =
+            [0, 1, 2, 3].map(|event| told_by(4 * n + event, n, &intent, 490, "eur", "succeeded"));
+        let here = letters.iter().map(|letter| letter.to(&shop.url));
+        let there_url = other.url();
+        let there = letters.iter().map(|letter| letter.to(&there_url));
+        let answers = join_all(here.chain(there)).await;
+        let answers: Vec<_> = answers.iter().map(|answer| answer.status).collect();
+        assert_eq!(answers, [200; 8]);
+        let so_far = i64::try_from(n + 1).expect("few");
+        assert_eq!(shop.count(BOOKED).await, so_far);
+        assert_eq!(shop.count(RESERVED).await, 490);
+        assert_eq!(shop.count(OPEN).await, 0);
+    }
+    let told = "select count(*) from outbox where event_type = 'order.refunded'";
+    assert_eq!(shop.count(told).await, 8);
+    other.stop().await;
 }
 
 /// Of two that are too much together, told at the same instant, one is booked.
@@ -449,6 +494,41 @@ async fn no_mail_says_that_money_was_given_back_which_is_not() {
     shop.alters("update discrepancies set resolved_at = created_at")
         .await;
     came_to(&shop, 0, 0).await;
+}
+
+/// Behind the form, and behind the provider's back.
+#[tokio::test]
+async fn nothing_that_a_customer_typed_becomes_a_header_or_markup_of_a_notice() {
+    let server = MailServer::open().await;
+    let shop = Shop::open().await;
+    let (_, intent) = paid(&shop, "pm_card_visa").await;
+    shop.settles().await;
+    gives_back(&shop, &intent, 100).await;
+    shop.settles().await;
+    let mut tx = shop.db().begin().await.expect("a transaction");
+    tx.query("update checkouts set name = $1, email = $2")
+        .bind("A\r\nBcc: all@example.com\r\n\r\n<b>")
+        .bind("a@example.com\r\nBcc: all@example.com")
+        .execute()
+        .await
+        .expect("changed");
+    tx.commit().await.expect("a commit");
+    let other = another_shop(&shop, &["--smtp-url", &server.url]).await;
+    shop.finishes().await;
+    assert_eq!(server.mails().len(), 0, "an address that is none");
+    shop.alters("update checkouts set email = 'tea@example.com'")
+        .await;
+    crate::mail::command(&shop, &["retry"]).await;
+    shop.finishes().await;
+    other.stop().await;
+    let mails = server.mails();
+    assert_eq!(mails.len(), 2);
+    for mail in mails {
+        assert_eq!(mail.to, ["tea@example.com"]);
+        assert!(!mail.headers().contains("Bcc"), "{}", mail.headers());
+        assert!(!mail.part("text/html").contains("<b>"));
+    }
+    came_to(&shop, 1, 100).await;
 }
 
 #[tokio::test]
