@@ -1,6 +1,6 @@
-//! Says which engine the integration tests ran on, and which one they did not.
+//! Says which engine the integration tests ran on, and what they did not run on.
 //!
-//! The tests take the engine that is there, so a green `cargo test` without PostgreSQL is half of the proof. The
+//! The tests take what is there, so a green `cargo test` without PostgreSQL and a mail server is half of the proof. The
 //! usual harness swallows what a passing test prints; this one is a plain program that speaks the harness's language
 //! as far as runners need it: <https://nexte.st/docs/design/custom-test-harnesses/>
 
@@ -20,6 +20,7 @@ fn main() {
         }
     } else if !has("--ignored") {
         println!("{}", engine_tested());
+        println!("{}", mail_server_tested());
     }
 }
 
@@ -30,5 +31,14 @@ fn engine_tested() -> &'static str {
     } else {
         "The integration tests ran on SQLite. PostgreSQL was NOT tested: set \
          TEST_DATABASE_URL=postgres://USER@127.0.0.1:5432/NAME, or run scripts/test for both."
+    }
+}
+
+fn mail_server_tested() -> &'static str {
+    if env::var_os("TEST_PYTHON").is_some() {
+        "Mails were sent to a mail server that others use as well, aiosmtpd."
+    } else {
+        "Mails were sent to a mail server of the tests' own only. aiosmtpd was NOT tested: set TEST_PYTHON to a Python \
+         that has tests/sdk/python/requirements.txt, or run scripts/test."
     }
 }

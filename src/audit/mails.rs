@@ -1,7 +1,8 @@
 //! What must hold of the mails that buyers are owed.
 //!
 //! That there is not more than one of a kind is the table's business. One that was given up is told to the operator, by the
-//! log and by `mail list`: a customer's mistyped address breaks no promise of the shop's.
+//! log and by `mail list`: a customer's mistyped address breaks no promise of the shop's. News that is not in the outbox any
+//! more was published long ago, or was lost.
 
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -26,9 +27,9 @@ async fn each_order_is_confirmed(tx: &mut Tx, now: DateTime<Utc>) -> sqlx::Resul
     let orders: Vec<(OrderNumber,)> = tx
         .query(
             "select o.number from orders o
-             join outbox m on m.aggregate_id = o.checkout_id and m.event_type = 'order.placed'
+             left join outbox m on m.aggregate_id = o.checkout_id and m.event_type = 'order.placed'
              left join emails e on e.about = o.checkout_id and e.kind = 'order_confirmation'
-             where m.published_at < $1 and e.about is null",
+             where (m.id is null or m.published_at < $1) and e.about is null",
         )
         .bind(now - DELIVERY)
         .fetch_all()
@@ -41,12 +42,12 @@ async fn each_refund_is_told(tx: &mut Tx, now: DateTime<Utc>) -> sqlx::Result<In
     let refunds: Vec<(RefundId,)> = tx
         .query(
             "select r.id from refunds r
-             join outbox m on m.aggregate_id = r.checkout_id and m.version = r.ordinal
+             left join outbox m on m.aggregate_id = r.checkout_id and m.version = r.ordinal
                 and m.event_type = case r.kind when 'order' then 'order.refunded' else 'payment.refunded' end
              left join emails e
                 on (r.kind = 'order' and e.about = r.id and e.kind = 'refund_notice')
                 or (r.kind <> 'order' and e.about = r.checkout_id and e.kind = 'not_fulfilled')
-             where m.published_at < $1 and e.about is null
+             where r.ordinal is not null and (m.id is null or m.published_at < $1) and e.about is null
              union all
              select e.about from emails e
              left join refunds r on r.ordinal is not null

@@ -16,9 +16,11 @@
 //! 3. [`post`]: where it goes, a folder or a mail server.
 //! 4. [`postman`]: the worker that sends what is owed, until it is sent or given up.
 //! 5. [`operator`]: what is not sent can be seen, and tried again.
+//! 6. [`mailbox`]: what is in the folder, read back for the lab.
 
 pub mod compose;
 mod confirmation;
+pub mod mailbox;
 mod not_fulfilled;
 pub mod operator;
 pub mod post;
