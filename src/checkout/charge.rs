@@ -28,12 +28,15 @@ pub async fn charge(till: &Till, checkout: &Checkout) -> Outcome {
         return till.provider.retrieve(intent).await;
     }
     if may_send_key(checkout, till.clock.now()) {
-        let key = checkout.idempotency_key.to_string();
+        let (key, id) = (
+            checkout.idempotency_key.to_string(),
+            checkout.id.to_string(),
+        );
         let give_up = till.lease.to_std().unwrap_or_default();
         let request = &checkout.provider_request;
         match till
             .provider
-            .create_payment_intent(&key, request, give_up)
+            .create_payment_intent(&key, &id, request, give_up)
             .await
         {
             // None says what became of an earlier request under the key. "Refused" is no proof either: the provider

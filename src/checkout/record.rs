@@ -69,18 +69,11 @@ pub async fn apply(
 ) -> sqlx::Result<Verdict> {
     match outcome {
         Outcome::Paid(payment) => pay(tx, id, payment, now).await,
-        Outcome::Declined {
-            payment: Some(payment),
-            code,
-        } => end(tx, id, payment, Status::Declined, code, now).await,
-        Outcome::Declined {
-            payment: None,
-            code,
-        } => end_without_payment(tx, id, Status::Declined, code, now).await,
-        Outcome::Canceled(payment) => end(tx, id, payment, Status::Canceled, "canceled", now).await,
-        Outcome::NeverCharged => {
-            end_without_payment(tx, id, Status::Canceled, "never_charged", now).await
+        Outcome::Declined { payment, code } => {
+            end(tx, id, payment, Status::Declined, code, now).await
         }
+        Outcome::Canceled(payment) => end(tx, id, payment, Status::Canceled, "canceled", now).await,
+        Outcome::NeverCharged => cancel_without_payment(tx, id, "never_charged", now).await,
         Outcome::NeedsAuthentication { payment, url } => {
             wait(tx, id, payment, Some(url), now).await
         }
@@ -192,11 +185,10 @@ async fn end(
     Ok(Verdict::Concluded)
 }
 
-/// Ends a pending checkout that has no payment. Should one have turned up since, nothing is done.
-async fn end_without_payment(
+/// Cancels a pending checkout that has no payment. Should one have turned up since, nothing is done.
+async fn cancel_without_payment(
     tx: &mut Tx,
     id: CheckoutId,
-    status: Status,
     code: &str,
     now: DateTime<Utc>,
 ) -> sqlx::Result<Verdict> {
@@ -207,7 +199,7 @@ async fn end_without_payment(
              where id = $1 and status = 'pending' and payment_intent_id is null",
         )
         .bind(id)
-        .bind(status)
+        .bind(Status::Canceled)
         .bind(code)
         .bind(now)
         .execute()

@@ -77,28 +77,32 @@ impl Provider {
         Ok(Self { transport })
     }
 
-    /// Creates and confirms a payment intent from the bytes of [`payment_intent_request`], under `key`.
+    /// Creates and confirms a payment intent from the bytes of [`payment_intent_request`], under `key`. An answer that
+    /// is about another checkout's payment says nothing of this one.
     ///
     /// Retries what may be retried, with the same key and the same bytes, until `give_up` has passed; the last
     /// attempt may end one timeout later.
-    pub async fn create_payment_intent(&self, key: &str, body: &str, give_up: Duration) -> Outcome {
-        match self
-            .transport
-            .post("/v1/payment_intents", key, body, give_up)
-            .await
-        {
-            Ok(answer) => Outcome::of_answer(&answer),
-            Err(doubt) => Outcome::Unknown(doubt),
-        }
+    pub async fn create_payment_intent(
+        &self,
+        key: &str,
+        checkout_id: &str,
+        body: &str,
+        give_up: Duration,
+    ) -> Outcome {
+        let path = "/v1/payment_intents";
+        let answer = self.transport.post(path, key, body, give_up).await;
+        let intent = answer.and_then(|answer| PaymentIntent::of_answer(&answer));
+        Outcome::of_answered(intent.and_then(|intent| match intent.checkout_id() {
+            Some(id) if id == checkout_id => Ok(intent),
+            _ => Err(Doubt::Unexpected),
+        }))
     }
 
     /// How the payment intent `id` stands now.
     pub async fn retrieve(&self, id: &str) -> Outcome {
         let path = format!("/v1/payment_intents/{}", percent_encode(id));
-        match self.transport.get(&path, READ_PATIENCE).await {
-            Ok(answer) => Outcome::of_answer(&answer),
-            Err(doubt) => Outcome::Unknown(doubt),
-        }
+        let answer = self.transport.get(&path, READ_PATIENCE).await;
+        Outcome::of_answered(answer.and_then(|answer| PaymentIntent::of_answer(&answer)))
     }
 
     /// Gives the payment intent `id` up, under `key`. The answer is how it stands then: one that has succeeded meanwhile
@@ -106,10 +110,8 @@ impl Provider {
     pub async fn cancel(&self, id: &str, key: &str, give_up: Duration) -> Outcome {
         let path = format!("/v1/payment_intents/{}/cancel", percent_encode(id));
         let body = "cancellation_reason=abandoned";
-        match self.transport.post(&path, key, body, give_up).await {
-            Ok(answer) => Outcome::of_answer(&answer),
-            Err(doubt) => Outcome::Unknown(doubt),
-        }
+        let answer = self.transport.post(&path, key, body, give_up).await;
+        Outcome::of_answered(answer.and_then(|answer| PaymentIntent::of_answer(&answer)))
     }
 
     /// Looks for the payment intent whose metadata names `checkout_id`, among all created since an instant (Unix

@@ -2,7 +2,7 @@
 
 use super::{
     transport::Answer,
-    wire::{ErrorBody, PaymentIntent},
+    wire::{ApiError, ErrorBody, PaymentIntent},
 };
 
 /// How a payment stands, as far as we can tell.
@@ -12,8 +12,8 @@ pub enum Outcome {
     Paid(Payment),
     /// The card was refused, for good as far as this payment goes.
     Declined {
-        /// The payment, when the answer names it.
-        payment: Option<Payment>,
+        /// The payment.
+        payment: Payment,
         /// The provider's decline code, or its code.
         code: String,
     },
@@ -88,46 +88,48 @@ pub enum Found {
     Unknown(Doubt),
 }
 
-impl Outcome {
-    /// Reads the answer to a create, confirm or retrieve.
-    pub(super) fn of_answer(answer: &Answer) -> Self {
+impl PaymentIntent {
+    /// The intent that the answer to a create, confirm, cancel or retrieve is about, granted or refused. A decline comes
+    /// as an error, and so does "it has already succeeded": the intent in it knows. An error without one claims what it
+    /// likes, and proves nothing.
+    pub(super) fn of_answer(answer: &Answer) -> Result<Self, Doubt> {
         match answer.status {
-            200..=299 => match answer.parse::<PaymentIntent>() {
-                Ok(intent) => Self::of_intent(&intent),
-                Err(doubt) => Self::Unknown(doubt),
-            },
-            401 | 403 => Self::Unknown(Doubt::Credentials),
-            409 => Self::Unknown(Doubt::StillRunning),
-            429 => Self::Unknown(Doubt::RateLimited),
-            400 | 402 => match answer.parse::<ErrorBody>() {
-                Ok(body) => Self::of_refusal(&body),
-                Err(doubt) => Self::Unknown(doubt),
-            },
-            500.. if answer.is_stored => Self::Unknown(Doubt::StoredError),
-            500.. => Self::Unknown(Doubt::ServerError),
-            _ => Self::Unknown(Doubt::Unexpected),
+            200..=299 => answer.parse(),
+            401 | 403 => Err(Doubt::Credentials),
+            409 | 429 | 500.. if answer.is_stored => Err(Doubt::StoredError),
+            409 => Err(Doubt::StillRunning),
+            429 => Err(Doubt::RateLimited),
+            400 | 402 => answer
+                .parse::<ErrorBody>()
+                .and_then(|body| Self::of_refusal(body.error)),
+            500.. => Err(Doubt::ServerError),
+            _ => Err(Doubt::Unexpected),
         }
     }
 
-    fn of_refusal(ErrorBody { error }: &ErrorBody) -> Self {
-        // "It has already succeeded" comes as an error of the request; the intent in it knows.
-        let intent = error.payment_intent.as_deref();
+    fn of_refusal(error: ApiError) -> Result<Self, Doubt> {
         match (error.kind.as_str(), error.code.as_deref()) {
-            ("card_error", _) => Self::Declined {
-                payment: intent.map(|intent| Payment::of(intent, intent.amount)),
-                code: error.reason().to_owned(),
-            },
             // Other bytes were once sent under this key. What became of them can only be looked up.
-            ("idempotency_error", _) => Self::Unknown(Doubt::StoredError),
+            ("idempotency_error", _) => Err(Doubt::StoredError),
             // An old spelling of 429.
             ("invalid_request_error", Some("rate_limit" | "lock_timeout")) => {
-                Self::Unknown(Doubt::RateLimited)
+                Err(Doubt::RateLimited)
             }
-            ("invalid_request_error", _) => match intent {
-                Some(intent) => Self::of_intent(intent),
-                None => Self::Unknown(Doubt::Refused),
+            ("card_error" | "invalid_request_error", _) => match error.payment_intent {
+                Some(intent) => Ok(*intent),
+                None => Err(Doubt::Refused),
             },
-            _ => Self::Unknown(Doubt::Unexpected),
+            _ => Err(Doubt::Unexpected),
+        }
+    }
+}
+
+impl Outcome {
+    /// How the payment of an answer stands, if the answer says so.
+    pub(super) fn of_answered(intent: Result<PaymentIntent, Doubt>) -> Self {
+        match intent {
+            Ok(intent) => Self::of_intent(&intent),
+            Err(doubt) => Self::Unknown(doubt),
         }
     }
 
@@ -157,7 +159,7 @@ impl Outcome {
             // There is no state for "declined": the intent goes back to where it wants a payment method.
             "requires_payment_method" => match &intent.last_payment_error {
                 Some(error) => Self::Declined {
-                    payment: Some(payment),
+                    payment,
                     code: error.reason().to_owned(),
                 },
                 None => Self::Unknown(Doubt::Unexpected),

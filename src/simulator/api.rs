@@ -123,7 +123,7 @@ async fn process(shared: &Shared, admitted: Admitted, fault: Option<ApiFault>) -
     let error_after = match fault {
         Some(ApiFault::DropRequest) => return Outcome::NotProcessed(Ending::Drop),
         Some(ApiFault::Hang) => return Outcome::NotProcessed(Ending::Hang),
-        Some(ApiFault::ErrorBefore(status)) => return Outcome::Refused(ApiError::api(status)),
+        Some(ApiFault::ErrorBefore(status)) => return Outcome::Refused(ApiError::injected(status)),
         Some(ApiFault::RateLimit) => return Outcome::Refused(ApiError::rate_limited()),
         Some(ApiFault::ErrorAfter(status)) => Some(status),
         Some(ApiFault::DropResponse | ApiFault::Delay(_)) | None => None,

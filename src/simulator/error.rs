@@ -79,6 +79,17 @@ impl ApiError {
         )
     }
 
+    /// An error that a fault asked for, of the type that goes with its status.
+    pub(super) fn injected(status: StatusCode) -> Self {
+        let kind = match status {
+            StatusCode::TOO_MANY_REQUESTS => return Self::rate_limited(),
+            StatusCode::PAYMENT_REQUIRED => "card_error",
+            status if status.is_client_error() => "invalid_request_error",
+            _ => return Self::api(status),
+        };
+        Self::new(status, kind, "A fault asked for this error.")
+    }
+
     fn new(status: StatusCode, kind: &str, message: impl Into<String>) -> Self {
         let mut fields = Map::new();
         fields.insert("type".to_owned(), json!(kind));

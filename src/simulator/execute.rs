@@ -97,7 +97,7 @@ async fn execute(
     };
     let mut answer = match (outcome, error_after) {
         (Err(refusal), _) if !refusal.executed => return Err(refusal),
-        (_, Some(status)) => Answer::refusal(&ApiError::api(status), &request_id, now),
+        (_, Some(status)) => Answer::refusal(&ApiError::injected(status), &request_id, now),
         (Err(refusal), None) => Answer::refusal(&refusal, &request_id, now),
         (Ok(object), None) => Answer::new(StatusCode::OK, &object),
     };

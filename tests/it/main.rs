@@ -9,6 +9,7 @@
 mod abandoned;
 mod authentication;
 mod bad_input;
+mod bus;
 mod buying;
 mod cancelled;
 mod carts;
@@ -19,8 +20,10 @@ mod database_conflicts;
 mod events_command;
 mod false_news;
 mod killed;
+mod killed_after_payment;
 mod late_success;
 mod mail;
+mod mail_servers;
 mod mailbox;
 mod missed_events;
 mod outbox;

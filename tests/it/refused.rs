@@ -1,6 +1,11 @@
 //! Answers of the provider that say nothing about the payment. None of them is a reason to say "not charged".
 
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use boring_checkout::provider::{self, Outcome};
 use serde_json::{Value, json};
+use tokio::net::TcpListener;
 
 use crate::world::{ONCE, Shop, Visitor};
 
@@ -40,7 +45,7 @@ async fn a_refused_retry_does_not_undo_the_first_request() {
 
 #[tokio::test]
 async fn a_stored_error_of_any_status_is_looked_up() {
-    for code in [400, 402, 500, 503] {
+    for code in [400, 402, 404, 429, 500, 503] {
         let shop = impatient().await;
         let buyer = shop.visitor().with_cart("TEA-01", 1).await;
         shop.provider.loses_webhooks().await;
@@ -51,6 +56,55 @@ async fn a_stored_error_of_any_status_is_looked_up() {
         let status = buyer.buys().await;
 
         is_found(&shop, &buyer, &status).await;
+    }
+}
+
+/// A provider that answers every call the same.
+async fn parrot(status: u16, body: Value) -> provider::Provider {
+    let status = StatusCode::from_u16(status).expect("a status");
+    let answer = move || async move { (status, axum::Json(body)) };
+    let router = axum::Router::new().fallback(answer);
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    tokio::spawn(axum::serve(listener, router).into_future());
+    let (key, timeout) = ("sk_test_boring".into(), Duration::from_secs(5));
+    provider::Provider::new(&url, key, timeout).expect("a URL")
+}
+
+/// A claim is no proof: only this checkout's own payment tells how it stands.
+#[tokio::test]
+async fn an_answer_that_is_not_about_the_payment_of_the_checkout_says_nothing_of_it() {
+    let declined = json!({"type": "card_error", "code": "card_declined"});
+    let intent = |status: &str, checkout: &str, error: &Value| {
+        json!({
+            "id": "pi_1", "amount": 490, "currency": "eur", "status": status,
+            "metadata": {"checkout_id": checkout}, "last_payment_error": error,
+        })
+    };
+    let refusal = |intent: Value| {
+        let mut error = declined.clone();
+        error["payment_intent"] = intent;
+        json!({"error": error})
+    };
+    let wants_card = "requires_payment_method";
+    let none = Value::Null;
+    for (status, body, is_told) in [
+        (402, refusal(intent(wants_card, "ours", &declined)), true),
+        (402, json!({"error": declined}), false),
+        (402, refusal(intent(wants_card, "ours", &none)), false),
+        (
+            402,
+            refusal(intent(wants_card, "another", &declined)),
+            false,
+        ),
+        (200, intent("succeeded", "ours", &none), true),
+        (200, intent("succeeded", "another", &none), false),
+    ] {
+        let provider = parrot(status, body.clone()).await;
+        let create = provider.create_payment_intent("key", "ours", "", Duration::ZERO);
+        let outcome = create.await;
+        let told = !matches!(outcome, Outcome::Unknown(_));
+        assert_eq!(told, is_told, "{outcome:?} of {body}");
     }
 }
 

@@ -274,3 +274,21 @@ async fn the_journal_names_no_fault_that_did_nothing_and_keeps_no_long_texts() {
     assert_eq!(faults, [Value::Null, Value::Null, Value::Null]);
     assert!(journal["data"][0]["path"].as_str().unwrap().len() <= 255);
 }
+
+#[tokio::test]
+async fn an_error_that_is_asked_for_has_the_type_of_its_status() {
+    let world = World::open().await;
+    for (status, kind) in [
+        (402, "card_error"),
+        (404, "invalid_request_error"),
+        (429, "invalid_request_error"),
+        (503, "api_error"),
+    ] {
+        for fault in ["error_before", "error_after"] {
+            let header = [("boring-fault", &*format!("{fault}; status={status}"))];
+            let answer = world.call(Method::POST, CREATE, PURCHASE, &header).await;
+            assert_eq!(answer.status, status);
+            assert_eq!(answer.error()["type"], kind);
+        }
+    }
+}

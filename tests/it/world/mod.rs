@@ -3,7 +3,9 @@
 //! The database is a SQLite file in a temporary folder or, when `TEST_DATABASE_URL` names a PostgreSQL server, a
 //! fresh schema there. The same stories run on both.
 
+mod aiosmtpd;
 mod books;
+mod broker;
 mod database;
 mod letter;
 mod mail_server;
@@ -27,7 +29,9 @@ use clap::Parser as _;
 use serde_json::json;
 
 pub use self::{
+    aiosmtpd::{Aiosmtpd, STEPS},
     books::Books,
+    broker::Broker,
     database::Database,
     letter::{Letter, event},
     mail_server::{Mail, MailServer, Mood},
@@ -219,7 +223,16 @@ pub fn client() -> reqwest::Client {
 
 /// Waits for a condition, never for a time.
 pub async fn eventually<F: Future<Output = bool>>(what: &str, condition: impl Fn() -> F) {
-    let deadline = tokio::time::Instant::now() + PATIENCE;
+    within(PATIENCE, what, condition).await;
+}
+
+/// Waits for a condition that may take longer than usual.
+pub async fn within<F: Future<Output = bool>>(
+    patience: Duration,
+    what: &str,
+    condition: impl Fn() -> F,
+) {
+    let deadline = tokio::time::Instant::now() + patience;
     while !condition().await {
         assert!(tokio::time::Instant::now() < deadline, "never: {what}");
         tokio::time::sleep(Duration::from_millis(10)).await;
