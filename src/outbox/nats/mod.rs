@@ -159,10 +159,8 @@ fn tell(event: &Event, is_told: &AtomicBool) {
             is_told.store(false, Ordering::Relaxed);
             tracing::info!("connected to the bus");
         }
-        Event::Disconnected | Event::ClientError(_) => {
-            if !is_told.swap(true, Ordering::Relaxed) {
-                tracing::warn!(%event, "the bus is not there; messages wait in the outbox until it is");
-            }
+        Event::Disconnected | Event::ClientError(_) if !is_told.swap(true, Ordering::Relaxed) => {
+            tracing::warn!(%event, "the bus is not there; messages wait in the outbox until it is");
         }
         Event::ServerError(error) => tracing::warn!(%error, "the bus reports an error"),
         _ => {}
@@ -200,3 +198,15 @@ fn read(url: &Secret) -> Result<(ServerAddr, ConnectOptions), UnusableBusUrl> {
 #[derive(Debug, thiserror::Error)]
 #[error("not a nats:// or tls:// URL with a host, such as nats://127.0.0.1:4222")]
 pub struct UnusableBusUrl;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pruner::MESSAGES_LEAST;
+
+    #[test]
+    fn what_the_stream_delivers_is_in_an_inbox_still() {
+        let least = MESSAGES_LEAST.to_std().expect("some days");
+        assert!(MAX_AGE + ACK_WAIT < least);
+    }
+}
