@@ -14,12 +14,14 @@ use crate::{
     db::Db,
     mail::{
         compose::Composer,
+        mailbox::Mailbox,
         post::{Post, UnusableSmtpUrl},
         postman::Postman,
     },
     order_links::OrderLinks,
     outbox::{bus::InProcess, relay::Relay},
     provider::{Provider, UnusableUrl},
+    pruner::Pruner,
     refunds::refunder::Refunder,
     secret::Secret,
     simulator::{Simulator, SimulatorConfig, SimulatorError, WebhookTarget},
@@ -40,6 +42,8 @@ pub struct App {
     pub webhook_secrets: Arc<[Secret]>,
     /// The links to orders that mails carry.
     pub order_links: OrderLinks,
+    /// The mails that were written, where anybody who sees the shop may see them.
+    pub mailbox: Option<Mailbox>,
     /// The work that outlives the connection it came from. Stopping waits for it.
     pub tasks: TaskTracker,
 }
@@ -102,6 +106,7 @@ impl Shop {
                 public_url,
             },
             webhook_secrets: args.webhook_secret.clone().into(),
+            mailbox: mailbox(args),
             tasks: TaskTracker::new(),
         };
         let workers = Workers::on(&app.till.db);
@@ -152,6 +157,11 @@ impl Shop {
     }
 }
 
+/// A part of the lab, as long as mails are files.
+fn mailbox(args: &ServeArgs) -> Option<Mailbox> {
+    (args.is_lab_on() && args.smtp_url.is_none()).then(|| Mailbox::at(&args.mail_folder))
+}
+
 /// Starts what works without being asked. Any number of processes may do so.
 fn start_workers(
     workers: &Workers,
@@ -163,6 +173,12 @@ fn start_workers(
     tasks.spawn(reconciler::run(till.clone(), stopping.clone()));
     tasks.spawn(missed::run(till.clone(), stopping.clone()));
     let (db, clock) = (till.db.clone(), till.clock.clone());
+    let pruner = Pruner {
+        db: db.clone(),
+        clock: clock.clone(),
+        keep: args.keep.clone(),
+    };
+    tasks.spawn(pruner.run(stopping.clone()));
     let bus = Arc::new(InProcess {
         db: db.clone(),
         clock: clock.clone(),

@@ -37,6 +37,7 @@ pub mod fulfilment;
 pub mod mail;
 pub mod order_links;
 pub mod outbox;
+pub mod pruner;
 pub mod refunds;
 
 // What all of it stands on.

@@ -62,7 +62,9 @@ async fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
     start_log(&args.log)?;
     let end = asked_to_stop()?;
     let shop = Shop::start(args).await?;
-    let mut lines = vec![shop_is_at(&shop.app.till.public_url)];
+    let url = &shop.app.till.public_url;
+    let mut lines = vec![shop_is_at(url)];
+    lines.extend(shop.app.mailbox.iter().map(|_| mails_are_at(url)));
     lines.extend(shop.simulator.iter().map(|it| provider_is_at(&it.url())));
     // At once: whoever reads the first line has them all.
     print(&lines.concat())?;
@@ -122,6 +124,10 @@ fn simulator(args: ProviderArgs) -> Result<SimulatorConfig, Failure> {
 
 fn shop_is_at(url: &str) -> String {
     format!("The Boring Shop is open at   {url}\n")
+}
+
+fn mails_are_at(shop: &str) -> String {
+    format!("The mails it sends are at     {shop}/mailbox\n")
 }
 
 fn provider_is_at(url: &str) -> String {

@@ -10,6 +10,7 @@ use crate::{
     db::{Db, Row, Tx},
     ids::{CartId, CheckoutId},
     orders::OrderNumber,
+    pruner::MESSAGES_LEAST,
 };
 
 /// An undecided checkout, or a message that nobody took, older than this needs a person.
@@ -28,7 +29,7 @@ pub(super) async fn invariants(tx: &mut Tx, now: DateTime<Utc>) -> sqlx::Result<
         lines_payment_and_order_agree(tx).await?,
         stock_is_conserved(tx).await?,
         reservations_follow_their_checkout(tx).await?,
-        each_order_is_announced_once(tx).await?,
+        each_order_is_announced_once(tx, now).await?,
         each_order_is_shipped(tx, now).await?,
         each_order_is_confirmed(tx, now).await?,
         nothing_is_unpublished_past_the_horizon(tx, now).await?,
@@ -118,17 +119,20 @@ async fn reservations_follow_their_checkout(tx: &mut Tx) -> sqlx::Result<Invaria
     ))
 }
 
-async fn each_order_is_announced_once(tx: &mut Tx) -> sqlx::Result<Invariant> {
+/// The news of an old order may have been pruned. That somebody has heard of it is what the next two say.
+async fn each_order_is_announced_once(tx: &mut Tx, now: DateTime<Utc>) -> sqlx::Result<Invariant> {
     let checkouts: Vec<(CheckoutId,)> = tx
         .query(
             "select o.checkout_id from orders o
              left join outbox m on m.aggregate_id = o.checkout_id and m.event_type = 'order.placed'
-             group by o.checkout_id having count(m.id) <> 1
+             group by o.checkout_id, o.created_at
+             having count(m.id) > 1 or (count(m.id) = 0 and o.created_at > $1)
              union all
              select m.aggregate_id from outbox m
              left join orders o on o.checkout_id = m.aggregate_id
              where m.event_type = 'order.placed' and o.number is null",
         )
+        .bind(now - MESSAGES_LEAST)
         .fetch_all()
         .await?;
     Ok(violated(
@@ -139,14 +143,14 @@ async fn each_order_is_announced_once(tx: &mut Tx) -> sqlx::Result<Invariant> {
 }
 
 /// That it is not shipped twice is the table's business. Until its news is published, and while it is on its way, an
-/// order may still wait.
+/// order may still wait. News that is not there any more was published long ago, or was lost.
 async fn each_order_is_shipped(tx: &mut Tx, now: DateTime<Utc>) -> sqlx::Result<Invariant> {
     let orders: Vec<(OrderNumber,)> = tx
         .query(
             "select o.number from orders o
-             join outbox m on m.aggregate_id = o.checkout_id and m.event_type = 'order.placed'
+             left join outbox m on m.aggregate_id = o.checkout_id and m.event_type = 'order.placed'
              left join shipments s on s.order_number = o.number
-             where m.published_at < $1 and s.order_number is null",
+             where (m.id is null or m.published_at < $1) and s.order_number is null",
         )
         .bind(now - DELIVERY)
         .fetch_all()
@@ -160,9 +164,9 @@ async fn each_order_is_confirmed(tx: &mut Tx, now: DateTime<Utc>) -> sqlx::Resul
     let orders: Vec<(OrderNumber,)> = tx
         .query(
             "select o.number from orders o
-             join outbox m on m.aggregate_id = o.checkout_id and m.event_type = 'order.placed'
+             left join outbox m on m.aggregate_id = o.checkout_id and m.event_type = 'order.placed'
              left join emails e on e.order_number = o.number and e.kind = 'order_confirmation'
-             where (m.published_at < $1 and e.order_number is null)
+             where ((m.id is null or m.published_at < $1) and e.order_number is null)
                 or (e.created_at < $2 and e.sent_at is null and e.given_up_at is null)",
         )
         .bind(now - DELIVERY)

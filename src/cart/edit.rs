@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use super::{LINES_MAX, QUANTITY_MAX, lock};
+use super::{LINES_MAX, QUANTITY_MAX, lock_to_change};
 use crate::{
     catalog::Sku,
     db::{Db, Transient, Tx, retrying},
@@ -77,8 +77,9 @@ pub async fn set_quantity(
     cart: CartId,
     sku: &Sku,
     quantity: i64,
+    now: DateTime<Utc>,
 ) -> Result<(), CartError> {
-    retrying(|| set_quantity_once(db, cart, sku, quantity)).await
+    retrying(|| set_quantity_once(db, cart, sku, quantity, now)).await
 }
 
 async fn set_quantity_once(
@@ -86,9 +87,10 @@ async fn set_quantity_once(
     cart: CartId,
     sku: &Sku,
     quantity: i64,
+    now: DateTime<Utc>,
 ) -> Result<(), CartError> {
     let mut tx = db.begin().await?;
-    if !is_open(&mut tx, cart).await? {
+    if !is_open(&mut tx, cart, now).await? {
         return Err(CartError::Closed);
     }
     let statement = if quantity == 0 {
@@ -106,9 +108,10 @@ async fn set_quantity_once(
     Ok(())
 }
 
-/// Locks the cart and says whether it can still be changed.
-async fn is_open(tx: &mut Tx, id: CartId) -> sqlx::Result<bool> {
-    lock(tx, id).await?;
+/// Locks the cart and says whether it can still be changed. One that is not there cannot, since it never was, or was
+/// pruned at this very moment.
+async fn is_open(tx: &mut Tx, id: CartId, now: DateTime<Utc>) -> sqlx::Result<bool> {
+    lock_to_change(tx, id, now).await?;
     // A statement of its own, after the lock: it sees the purchase that the lock waited for.
     let open: Option<(CartId,)> = tx
         .query(
@@ -126,7 +129,7 @@ async fn is_open(tx: &mut Tx, id: CartId) -> sqlx::Result<bool> {
 async fn open_or_next(tx: &mut Tx, cart: CartId, now: DateTime<Utc>) -> sqlx::Result<CartId> {
     let mut cart = cart;
     for _ in 0..FOLLOWERS_MAX {
-        if is_open(tx, cart).await? {
+        if is_open(tx, cart, now).await? {
             return Ok(cart);
         }
         cart = create(tx, cart.next(), now).await?;
@@ -136,11 +139,13 @@ async fn open_or_next(tx: &mut Tx, cart: CartId, now: DateTime<Utc>) -> sqlx::Re
 
 /// Creates the cart named `id`, unless it is there.
 async fn create(tx: &mut Tx, id: CartId, now: DateTime<Utc>) -> sqlx::Result<CartId> {
-    tx.query("insert into carts (id, created_at) values ($1, $2) on conflict do nothing")
-        .bind(id)
-        .bind(now)
-        .execute()
-        .await?;
+    tx.query(
+        "insert into carts (id, created_at, idle_since) values ($1, $2, $2) on conflict do nothing",
+    )
+    .bind(id)
+    .bind(now)
+    .execute()
+    .await?;
     Ok(id)
 }
 
@@ -172,7 +177,7 @@ pub enum CartError {
     /// The product is priced in another currency than what is in the cart.
     #[error("This product is priced in another currency than what is in your cart.")]
     OtherCurrency,
-    /// The cart is being paid, was bought, or never was.
+    /// The cart is being paid, was bought, or is not there.
     #[error("This cart can no longer be changed.")]
     Closed,
     /// The database did not do its part.

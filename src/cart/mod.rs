@@ -6,6 +6,7 @@
 
 mod edit;
 
+use chrono::{DateTime, TimeDelta, Utc};
 use sha2::{Digest as _, Sha256};
 
 pub use self::edit::{CartError, add, set_quantity};
@@ -21,6 +22,9 @@ pub const QUANTITY_MAX: i64 = 99;
 
 /// The most different products in a cart: it bounds the statements of one purchase.
 pub const LINES_MAX: i64 = 50;
+
+/// A visitor who stays away this long is a new one, and what was in their cart nobody can see any more.
+pub const FORGOTTEN_AFTER: TimeDelta = TimeDelta::days(30);
 
 /// One product in a cart, at today's price.
 #[derive(Clone, Debug, sqlx::FromRow)]
@@ -167,14 +171,25 @@ pub async fn lines(tx: &mut Tx, id: CartId) -> sqlx::Result<Vec<Line>> {
     Ok(lines)
 }
 
-/// Takes the lock under which a cart is changed or bought. On SQLite the transaction itself is that lock.
-pub async fn lock(tx: &mut Tx, id: CartId) -> sqlx::Result<()> {
-    let _: Option<(CartId,)> = tx
-        .query("select id from carts where id = $1 /*pg for update */")
+/// Takes the lock under which a cart is changed or bought, to change it: the time after which it is pruned begins anew,
+/// unless it is kept for its checkout. On SQLite the transaction itself is that lock.
+async fn lock_to_change(tx: &mut Tx, id: CartId, now: DateTime<Utc>) -> sqlx::Result<u64> {
+    tx.query(
+        "update carts set idle_since = case when idle_since is null then null else $2 end
+         where id = $1",
+    )
+    .bind(id)
+    .bind(now)
+    .execute()
+    .await
+}
+
+/// Takes the same lock to buy the cart, which will be kept then as long as its checkout.
+pub async fn lock_to_buy(tx: &mut Tx, id: CartId) -> sqlx::Result<u64> {
+    tx.query("update carts set idle_since = null where id = $1")
         .bind(id)
-        .fetch_optional()
-        .await?;
-    Ok(())
+        .execute()
+        .await
 }
 
 async fn closed_by(tx: &mut Tx, id: CartId) -> sqlx::Result<Option<ClosedBy>> {

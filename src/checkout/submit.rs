@@ -70,7 +70,7 @@ async fn submit_once(
             accept(existing, purchase)
         };
     }
-    cart::lock(&mut tx, purchase.cart).await?;
+    cart::lock_to_buy(&mut tx, purchase.cart).await?;
     let lines = cart::lines(&mut tx, purchase.cart).await?;
     let total = agreed_total(&lines, purchase)?;
     let now = till.clock.now();

@@ -2,14 +2,14 @@
 
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
-use clap::{ArgAction, Args};
+use clap::{ArgAction, Args, builder::BoolishValueParser};
 use lettre::message::Mailbox;
 
 use super::{
     shared::{Database, Log, ProviderKey},
-    value::{address, duration, http_url, secret, smtp_url},
+    value::{address, duration, http_url, is_loopback, secret, smtp_url},
 };
-use crate::secret::Secret;
+use crate::{pruner::Retention, secret::Secret};
 
 /// The flags of `serve`.
 #[derive(Clone, Debug, Args)]
@@ -81,10 +81,40 @@ pub struct ServeArgs {
     /// How long a customer has to answer their bank before the payment is given up
     #[arg(long, env = "AUTHENTICATION_TIME", value_name = "TIME", default_value = "1h", value_parser = duration)]
     pub authentication_time: Duration,
+    /// How long what is over is kept
+    #[command(flatten)]
+    pub keep: Retention,
+    /// Show what is behind the shop: the mails it sends, at /mailbox. Whoever can open the shop sees them
+    /// [default: on when it listens on loopback and --public-url is not elsewhere]
+    #[arg(
+        long,
+        env = "LAB",
+        overrides_with = "no_lab",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        hide_possible_values = true,
+        value_name = "BOOL",
+        value_parser = BoolishValueParser::new()
+    )]
+    pub lab: Option<bool>,
+    /// Show nothing of it
+    #[arg(long, overrides_with = "lab")]
+    pub no_lab: bool,
     /// Do nothing in the background: leave what follows a payment to other processes
     #[arg(long = "no-workers", action = ArgAction::SetFalse)]
     pub workers: bool,
     /// What is logged, and how
     #[command(flatten)]
     pub log: Log,
+}
+
+impl ServeArgs {
+    /// Whether the lab is shown. Unless it is said, only to those who are at this machine: a shop on loopback may well be
+    /// behind a proxy that brings it to everybody, and then it has another address.
+    pub fn is_lab_on(&self) -> bool {
+        let is_here =
+            || self.listen.ip().is_loopback() && self.public_url.as_deref().is_none_or(is_loopback);
+        !self.no_lab && self.lab.unwrap_or_else(is_here)
+    }
 }

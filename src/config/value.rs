@@ -67,3 +67,13 @@ fn parse_http(text: &str) -> Result<url::Url, String> {
         .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
         .ok_or_else(|| NO_HTTP_URL.to_owned())
 }
+
+/// Whether the host of a URL is this machine itself.
+pub(super) fn is_loopback(url: &str) -> bool {
+    match url::Url::parse(url).ok().as_ref().and_then(url::Url::host) {
+        Some(url::Host::Domain(name)) => name == "localhost",
+        Some(url::Host::Ipv4(address)) => address.is_loopback(),
+        Some(url::Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    }
+}

@@ -14,8 +14,10 @@
 //! 2. [`compose`]: what it says.
 //! 3. [`post`]: where it goes, a folder or a mail server.
 //! 4. [`postman`]: the worker that sends what is owed, until it is sent or given up.
+//! 5. [`mailbox`]: what is in the folder, read back for the lab.
 
 pub mod compose;
+pub mod mailbox;
 pub mod post;
 pub mod postman;
 

@@ -2,6 +2,9 @@
 //!
 //! One row for each consumer and message, in the transaction of the effect. Mark first, and a crash in between loses
 //! the effect; act first, and a crash in between repeats it. It is acknowledged after the commit and never before.
+//!
+//! The row is not kept for ever. A message that comes after its row was [pruned](crate::pruner) is acted on again, and
+//! each effect has a row of its own, kept for ever and unique: the order's shipment, its mail, the payment's refund.
 
 use chrono::{DateTime, Utc};
 
@@ -80,11 +83,13 @@ async fn is_new(
 ) -> sqlx::Result<bool> {
     let inserted = tx
         .query(
-            "insert into inbox (consumer, message, consumed_at) values ($1, $2, $3)
+            "insert into inbox (consumer, message, aggregate_id, consumed_at)
+             values ($1, $2, $3, $4)
              on conflict do nothing",
         )
         .bind(consumer.name())
         .bind(message.id())
+        .bind(message.aggregate_id)
         .bind(now)
         .execute()
         .await?;

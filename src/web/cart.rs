@@ -73,7 +73,8 @@ pub async fn set_quantity(
         .await;
     };
     if let Some(cart) = visitor.cart {
-        match cart::set_quantity(&app.till.db, cart, &sku, quantity).await {
+        let now = app.till.clock.now();
+        match cart::set_quantity(&app.till.db, cart, &sku, quantity, now).await {
             // A cart that is being paid is shown as such by the page that follows.
             Ok(()) | Err(CartError::Closed) => {}
             Err(error) => return Err(error.into()),

@@ -42,6 +42,9 @@ pub enum PageError {
     /// The database did not do its part.
     #[error("the database failed: {0}")]
     Db(#[from] sqlx::Error),
+    /// A file could not be read.
+    #[error("a file could not be read: {0}")]
+    File(#[from] std::io::Error),
     /// The session could not be read or written.
     #[error("the session store failed: {0}")]
     Session(#[from] tower_sessions::session::Error),
@@ -61,7 +64,7 @@ impl PageError {
             Self::CutOff => StatusCode::BAD_REQUEST,
             Self::KeyUsed => StatusCode::UNPROCESSABLE_ENTITY,
             Self::Busy | Self::Db(sqlx::Error::PoolTimedOut) => StatusCode::SERVICE_UNAVAILABLE,
-            Self::Panicked | Self::Db(_) | Self::Session(_) | Self::Render(_) => {
+            Self::Panicked | Self::Db(_) | Self::File(_) | Self::Session(_) | Self::Render(_) => {
                 StatusCode::INTERNAL_SERVER_ERROR
             }
         }

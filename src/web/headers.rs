@@ -13,7 +13,7 @@ const POLICY: HeaderValue = HeaderValue::from_static(
      base-uri 'none'; frame-ancestors 'none'",
 );
 
-/// Sets them. What an answer says about caching itself is left as it is.
+/// Sets them. What an answer says itself is left as it is.
 pub async fn set(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
@@ -22,7 +22,10 @@ pub async fn set(request: Request, next: Next) -> Response {
     headers
         .entry(header::CACHE_CONTROL)
         .or_insert(HeaderValue::from_static("no-store"));
-    headers.insert(header::CONTENT_SECURITY_POLICY, POLICY);
+    // A mail has a policy of its own, stricter than ours.
+    headers
+        .entry(header::CONTENT_SECURITY_POLICY)
+        .or_insert(POLICY);
     headers.insert(
         header::X_CONTENT_TYPE_OPTIONS,
         HeaderValue::from_static("nosniff"),

@@ -12,6 +12,7 @@ pub mod error;
 mod fields;
 mod headers;
 mod health;
+mod mailbox;
 mod orders;
 mod problem;
 mod run_to_end;
@@ -48,6 +49,9 @@ pub fn router(app: App) -> Router {
         .route("/checkout", get(checkout::form).post(checkout::submit))
         .route("/checkouts/{id}", get(status::status))
         .route("/orders/{number}", get(orders::order))
+        .route("/mailbox", get(mailbox::list))
+        .route("/mailbox/{name}", get(mailbox::letter))
+        .route("/mailbox/{name}/html", get(mailbox::html))
         .fallback(error::not_found)
         .method_not_allowed_fallback(error::wrong_method)
         .layer(DefaultBodyLimit::max(FORM_MAX))

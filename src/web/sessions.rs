@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use sqlx::types::Json;
-use time::{Duration, OffsetDateTime};
+use time::Duration;
 use tower_sessions::{
     Expiry, SessionManagerLayer, SessionStore,
     cookie::SameSite,
@@ -12,26 +12,33 @@ use tower_sessions::{
 
 use crate::{
     app::App,
+    cart::FORGOTTEN_AFTER,
+    clock::Clock,
     db::{Db, retrying},
 };
 
-/// A visitor who stays away this long is a new one.
-const FORGOTTEN_AFTER: Duration = Duration::days(30);
-
 /// The middleware that loads and saves them.
 pub fn layer(app: &App) -> SessionManagerLayer<DbSessions> {
-    SessionManagerLayer::new(DbSessions(app.till.db.clone()))
+    let sessions = DbSessions {
+        db: app.till.db.clone(),
+        clock: app.till.clock.clone(),
+    };
+    let seconds = FORGOTTEN_AFTER.num_seconds();
+    SessionManagerLayer::new(sessions)
         .with_name("boring_session")
         .with_http_only(true)
         // A link from elsewhere, such as the provider's way back, brings the cookie; a form from elsewhere does not.
         .with_same_site(SameSite::Lax)
         .with_secure(app.till.public_url.starts_with("https:"))
-        .with_expiry(Expiry::OnInactivity(FORGOTTEN_AFTER))
+        .with_expiry(Expiry::OnInactivity(Duration::seconds(seconds)))
 }
 
-/// The sessions in the database.
+/// The sessions in the database. When they expire our own clock decides, and the pruner deletes them by the same.
 #[derive(Clone, Debug)]
-pub struct DbSessions(Db);
+pub struct DbSessions {
+    db: Db,
+    clock: Clock,
+}
 
 #[async_trait]
 impl SessionStore for DbSessions {
@@ -67,12 +74,17 @@ impl SessionStore for DbSessions {
 }
 
 impl DbSessions {
+    /// When a session that is saved now expires.
+    fn expiry(&self) -> i64 {
+        (self.clock.now() + FORGOTTEN_AFTER).timestamp()
+    }
+
     async fn find(&self, id: &Id) -> sqlx::Result<Option<Json<Record>>> {
         let found: Option<(Json<Record>,)> = self
-            .0
+            .db
             .query("select record from sessions where id = $1 and expires_at > $2")
             .bind(id.to_string())
-            .bind(OffsetDateTime::now_utc().unix_timestamp())
+            .bind(self.clock.now().timestamp())
             .fetch_optional()
             .await?;
         Ok(found.map(|(record,)| record))
@@ -80,7 +92,7 @@ impl DbSessions {
 
     /// Whether the id was free.
     async fn insert(&self, record: &Record) -> sqlx::Result<bool> {
-        let mut tx = self.0.begin().await?;
+        let mut tx = self.db.begin().await?;
         let inserted = tx
             .query(
                 "insert into sessions (id, record, expires_at) values ($1, $2, $3)
@@ -88,7 +100,7 @@ impl DbSessions {
             )
             .bind(record.id.to_string())
             .bind(Json(record))
-            .bind(record.expiry_date.unix_timestamp())
+            .bind(self.expiry())
             .execute()
             .await?;
         tx.commit().await?;
@@ -96,7 +108,7 @@ impl DbSessions {
     }
 
     async fn upsert(&self, record: &Record) -> sqlx::Result<()> {
-        let mut tx = self.0.begin().await?;
+        let mut tx = self.db.begin().await?;
         tx.query(
             "insert into sessions (id, record, expires_at) values ($1, $2, $3)
              on conflict (id) do update
@@ -104,14 +116,14 @@ impl DbSessions {
         )
         .bind(record.id.to_string())
         .bind(Json(record))
-        .bind(record.expiry_date.unix_timestamp())
+        .bind(self.expiry())
         .execute()
         .await?;
         tx.commit().await
     }
 
     async fn remove(&self, id: &Id) -> sqlx::Result<()> {
-        let mut tx = self.0.begin().await?;
+        let mut tx = self.db.begin().await?;
         tx.query("delete from sessions where id = $1")
             .bind(id.to_string())
             .execute()

@@ -52,6 +52,7 @@ impl Visitor {
         };
         Ok(Chrome {
             cart_units: Some(cart_units),
+            has_mailbox: app.mailbox.is_some(),
         })
     }
 }

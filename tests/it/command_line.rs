@@ -66,6 +66,10 @@ fn help_names_every_flag_with_its_environment_variable_and_default() {
             "The Boring Shop <shop@boring.example>",
         ),
         ("--authentication-time", "AUTHENTICATION_TIME", "1h"),
+        ("--keep-events", "KEEP_EVENTS", "35days"),
+        ("--keep-messages", "KEEP_MESSAGES", "35days"),
+        ("--keep-carts", "KEEP_CARTS", "60days"),
+        ("--lab[=<BOOL>]", "LAB", "on when it listens on loopback"),
         ("--log", "RUST_LOG", "info"),
         ("--log-format", "LOG_FORMAT", "pretty"),
     ];
@@ -74,7 +78,8 @@ fn help_names_every_flag_with_its_environment_variable_and_default() {
         let help = text(&output.stdout);
         assert_eq!(output.status.code(), Some(0), "{help}");
         for (flag, variable, default) in serve {
-            assert!(help.contains(&format!("{flag} ")), "{flag} in {help}");
+            let is_there = |end| help.contains(&format!("{flag}{end}"));
+            assert!(is_there(' ') || is_there('\n'), "{flag} in {help}");
             assert!(
                 help.contains(&format!("[env: {variable}")),
                 "{variable} in {help}"
@@ -99,8 +104,13 @@ fn a_bad_value_is_one_clear_line_and_exit_2() {
         (&["--database-url", "mysql://x"], "--database-url"),
         (&["--provider-timeout", "soon"], "--provider-timeout"),
         (&["--provider-timeout", "0s"], "--provider-timeout"),
+        (&["--lab=perhaps"], "--lab"),
         (&["--lease", "-1s"], "-1"),
         (&["--lease", "100days"], "--lease"),
+        (&["--keep-events", "30days"], "31days at least"),
+        (&["--keep-messages", "1h"], "14days at least"),
+        (&["--keep-carts", "30days 23h"], "31days at least"),
+        (&["--keep-carts", "101years"], "--keep-carts"),
         (&["--provider-key", ""], "--provider-key"),
         (&["--smtp-url", "mail.example"], "--smtp-url"),
         (&["--mail-from", "nobody"], "--mail-from"),

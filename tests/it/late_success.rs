@@ -9,7 +9,7 @@ const REFUND: &str = "refunds.create";
 const OPEN: &str = "select count(*) from discrepancies where resolved_at is null";
 const FOUND: &str = "select count(*) from discrepancies where kind = 'paid_after_the_end'";
 
-async fn shop() -> Shop {
+pub async fn shop() -> Shop {
     Shop::open_with_workers(&["--provider-timeout", "1s", "--lease", "300ms"]).await
 }
 
@@ -23,7 +23,7 @@ async fn calls(provider: &Provider, path: &str, body: &str) -> Page {
 }
 
 /// Somebody whose card was declined, and the payment intent that wants another one.
-async fn declined(shop: &Shop) -> (Visitor, String, String) {
+pub async fn declined(shop: &Shop) -> (Visitor, String, String) {
     let buyer = shop.visitor().with_cart("TEA-01", 1).await;
     let form = buyer.opens_checkout().await;
     let form = form.with("payment_method", "pm_card_chargeDeclined");
@@ -36,14 +36,14 @@ async fn declined(shop: &Shop) -> (Visitor, String, String) {
 }
 
 /// It is paid after all, on a page of the provider's that was still open.
-async fn is_paid(shop: &Shop, intent: &str, card: &str) {
+pub async fn is_paid(shop: &Shop, intent: &str, card: &str) {
     let confirm = format!("/v1/payment_intents/{intent}/confirm");
     let body = format!("payment_method={card}&return_url=http://shop.example");
     let paid = calls(&shop.provider, &confirm, &body).await;
     assert_eq!(paid.status, 200, "{}", paid.html);
 }
 
-async fn is_given_back(shop: &Shop) {
+pub async fn is_given_back(shop: &Shop) {
     eventually("it is found", || async { shop.count(FOUND).await == 1 }).await;
     eventually("it is given back", || async {
         // Whatever waits for its next try.
@@ -54,7 +54,7 @@ async fn is_given_back(shop: &Shop) {
 }
 
 /// The money came, and went back, once; there is no order, and nothing is sold.
-async fn nothing_came_of_it(shop: &Shop) {
+pub async fn nothing_came_of_it(shop: &Shop) {
     let report = shop.report().await;
     assert!(report.ok, "{report}");
     let Counts {

@@ -11,6 +11,7 @@ mod cart;
 mod catalog;
 mod checkout;
 mod error;
+mod mailbox;
 mod order;
 mod status;
 
@@ -20,6 +21,7 @@ pub use checkout::{
     CheckoutPage, Country, EarlierPurchase, EarlierState, Field, PaymentMethod, TotalChange,
 };
 pub use error::{ErrorPage, Link};
+pub use mailbox::{Letter, LetterPage, MailboxPage};
 pub use order::{OrderPage, Refund};
 pub use status::{Status, StatusPage};
 
@@ -30,6 +32,8 @@ use super::assets::{self, Assets};
 pub struct Chrome {
     /// The units in the visitor's cart, shown beside the link to it. `None` where nobody looked, as on a page about an error.
     pub cart_units: Option<i64>,
+    /// Whether the mails that the shop sends can be looked at.
+    pub has_mailbox: bool,
 }
 
 impl Chrome {

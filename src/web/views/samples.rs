@@ -15,6 +15,7 @@ fn hostile() -> String {
 pub(super) fn chrome() -> Chrome {
     Chrome {
         cart_units: Some(3),
+        has_mailbox: true,
     }
 }
 
@@ -143,6 +144,32 @@ fn order() -> OrderPage {
     }
 }
 
+fn letter() -> Letter {
+    Letter {
+        name: hostile(),
+        from: hostile(),
+        to: hostile(),
+        subject: hostile(),
+        message_id: hostile(),
+        date: hostile(),
+    }
+}
+
+fn mailbox(letters: Vec<Letter>) -> MailboxPage {
+    MailboxPage {
+        chrome: chrome(),
+        letters,
+    }
+}
+
+fn letter_page() -> LetterPage {
+    LetterPage {
+        chrome: chrome(),
+        letter: letter(),
+        text: format!("{HOSTILE}\nhttps://{HOSTILE}\njavascript:{HOSTILE}"),
+    }
+}
+
 fn error() -> ErrorPage {
     ErrorPage {
         title: hostile(),
@@ -211,6 +238,9 @@ pub(super) fn pages() -> Vec<(&'static str, String)> {
         ),
         ("canceled", status(Status::Canceled).render()),
         ("order", order().render()),
+        ("mailbox", mailbox(vec![letter()]).render()),
+        ("mailbox, empty", mailbox(Vec::new()).render()),
+        ("letter", letter_page().render()),
         ("error", error().render()),
     ]
     .into_iter()

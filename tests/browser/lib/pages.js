@@ -16,6 +16,14 @@ async function stays(visitor) {
   await visitor.page.route("**/checkouts/*", (route) => route.fulfill({ status: 204 }));
 }
 
+/** The mail is written a moment after the purchase. */
+async function looksIntoMailbox(visitor) {
+  await expect(async () => {
+    await visitor.goes("/mailbox");
+    await expect(visitor.page.getByRole("link", { name: /^Your order/ })).toBeVisible({ timeout: 100 });
+  }).toPass();
+}
+
 export const PAGES = {
   catalog: ({ visitor }) => visitor.goes("/"),
 
@@ -147,6 +155,20 @@ export const PAGES = {
     await buys(visitor);
     await visitor.page.getByRole("link", { name: "See your order" }).click();
     await expect(visitor.heading).toHaveText(/^Order /);
+  },
+
+  "mailbox: empty": ({ visitor }) => visitor.goes("/mailbox"),
+
+  mailbox: async ({ visitor }) => {
+    await buys(visitor);
+    await looksIntoMailbox(visitor);
+  },
+
+  "mailbox: a mail": async ({ visitor }) => {
+    await buys(visitor);
+    await looksIntoMailbox(visitor);
+    await visitor.page.getByRole("link", { name: /^Your order/ }).click();
+    await expect(visitor.heading).toHaveText(/^Your order/);
   },
 
   "the bank's question": async ({ visitor }) => {

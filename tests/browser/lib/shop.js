@@ -29,7 +29,7 @@ export class Shop {
     shop.#process = spawn(PROGRAM, [
       ...["--listen", "127.0.0.1:0", "--provider-listen", "127.0.0.1:0"],
       ...["--database-url", shop.#database, "--provider-database-url", `sqlite://${shop.#folder}/provider.db`],
-      ...["--log", "info"],
+      ...["--mail-folder", `${shop.#folder}/mail`, "--log", "info"],
     ]);
     shop.#process.stderr.on("data", (text) => (shop.#log += text));
     await shop.#isOpen();
