@@ -198,15 +198,3 @@ fn read(url: &Secret) -> Result<(ServerAddr, ConnectOptions), UnusableBusUrl> {
 #[derive(Debug, thiserror::Error)]
 #[error("not a nats:// or tls:// URL with a host, such as nats://127.0.0.1:4222")]
 pub struct UnusableBusUrl;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::pruner::MESSAGES_LEAST;
-
-    #[test]
-    fn what_the_stream_delivers_is_in_an_inbox_still() {
-        let least = MESSAGES_LEAST.to_std().expect("some days");
-        assert!(MAX_AGE + ACK_WAIT < least);
-    }
-}
