@@ -1,6 +1,6 @@
 //! Says which engine the integration tests ran on, and what they did not run on.
 //!
-//! The tests take what is there, so a green `cargo test` without PostgreSQL, a mail server and a NATS server is half of
+//! The tests take what is there, so a green `cargo test` without PostgreSQL, a NATS server and a mail server is half of
 //! the proof. The usual harness swallows what a passing test prints; this one is a plain program that speaks the harness's
 //! language as far as runners need it: <https://nexte.st/docs/design/custom-test-harnesses/>
 

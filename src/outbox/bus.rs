@@ -3,12 +3,16 @@
 use std::fmt::Debug;
 
 use async_trait::async_trait;
+use chrono::TimeDelta;
 
 use super::{
     Message,
     inbox::{CONSUMERS, ConsumeError, consume},
 };
 use crate::{clock::Clock, db::Db};
+
+/// How long a bus may keep a message, and consumers may be away. What tells a repetition from news is kept for longer.
+pub const KEPT: TimeDelta = TimeDelta::days(14);
 
 /// Carries messages, each at least once.
 #[async_trait]

@@ -109,7 +109,7 @@ fn a_bad_value_is_one_clear_line_and_exit_2() {
         (&["--lease", "-1s"], "-1"),
         (&["--lease", "100days"], "--lease"),
         (&["--keep-events", "30days"], "31days at least"),
-        (&["--keep-messages", "1h"], "14days at least"),
+        (&["--keep-messages", "1h"], "15days at least"),
         (&["--keep-carts", "30days 23h"], "31days at least"),
         (&["--keep-carts", "101years"], "--keep-carts"),
         (&["--provider-key", ""], "--provider-key"),

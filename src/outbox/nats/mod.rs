@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! relay ── publish, with Nats-Msg-Id ──> stream BORING_CHECKOUT ──┬── consumer fulfilment ── inbox row + effect ── commit
-//!   │                                      (files, for a week)     ├── consumer mailer                               │
+//!   │                                      (files, 14 days)       ├── consumer mailer                               │
 //! published_at <── acknowledged: stored ───────┘                  └── consumer refunds  <── acknowledged: consumed ─┘
 //! ```
 //!
@@ -37,7 +37,7 @@ use async_nats::{
 use percent_encoding::percent_decode_str;
 use tokio::sync::watch;
 
-use super::inbox::Consumer;
+use super::{bus::KEPT, inbox::Consumer};
 use crate::secret::Secret;
 
 /// What the stream is called on the server.
@@ -45,9 +45,6 @@ pub const STREAM: &str = "BORING_CHECKOUT";
 
 /// What all subjects begin with; the event type follows, as in `boring_checkout.order.placed`.
 pub const SUBJECT: &str = "boring_checkout";
-
-/// How long the stream keeps a message. Consumers may be away for as long; the pruner lets go of outbox and inbox later.
-const MAX_AGE: Duration = Duration::from_hours(7 * 24);
 
 /// How long the stream recognises what it has stored already. Longer than any relay takes from one try to the next.
 const DUPLICATE_WINDOW: Duration = Duration::from_hours(1);
@@ -128,7 +125,7 @@ impl Nats {
                 subjects: vec![format!("{SUBJECT}.>")],
                 retention: stream::RetentionPolicy::Limits,
                 storage: stream::StorageType::File,
-                max_age: MAX_AGE,
+                max_age: Duration::from_secs(KEPT.num_seconds().unsigned_abs()),
                 duplicate_window: DUPLICATE_WINDOW,
                 ..stream::Config::default()
             })
@@ -201,15 +198,3 @@ fn read(url: &Secret) -> Result<(ServerAddr, ConnectOptions), UnusableBusUrl> {
 #[derive(Debug, thiserror::Error)]
 #[error("not a nats:// or tls:// URL with a host, such as nats://127.0.0.1:4222")]
 pub struct UnusableBusUrl;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::pruner::MESSAGES_LEAST;
-
-    #[test]
-    fn what_the_stream_delivers_is_in_an_inbox_still() {
-        let least = MESSAGES_LEAST.to_std().expect("some days");
-        assert!(MAX_AGE + ACK_WAIT < least);
-    }
-}
