@@ -32,8 +32,8 @@ impl Provider {
             .transport
             .get(&path(&[("ending_before", last)]), READ_PATIENCE)
             .await?;
-        let list = if_known(&answer)?.map(|()| answer.parse()).transpose()?;
-        Ok(list.map(Events::oldest_first))
+        let page = if_known(&answer)?.map(|()| answer.parse()).transpose()?;
+        Ok(page.map(Events::oldest_first))
     }
 
     /// The first events since an instant (Unix seconds, by the provider's clock). The list begins with the newest, so

@@ -71,8 +71,9 @@ pub async fn is_decided(shop: &Shop) {
     eventually("it is decided", || async { shop.count(PENDING).await == 0 }).await;
 }
 
-/// The audit, for a shop that is further than its webhooks allow.
+/// The audit, for a shop with workers that is further than its webhooks allow. Each order has its mail.
 pub async fn came_to(shop: &Shop, expected: Expected) {
+    shop.finishes().await;
     let report = shop.report().await;
     assert!(report.ok, "{report}");
     let sold = "select cast(coalesce(sum(stocked - stock), 0) as bigint) from products";
@@ -82,6 +83,7 @@ pub async fn came_to(shop: &Shop, expected: Expected) {
         sold: shop.count(sold).await,
     };
     assert_eq!(found, expected, "{report}");
+    assert_eq!(report.counts.emails, expected.orders, "{report}");
 }
 
 #[tokio::test]

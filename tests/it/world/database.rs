@@ -26,6 +26,16 @@ impl Database {
         Self { folder, postgres }
     }
 
+    /// One that lives in a time zone. SQLite knows of none.
+    pub async fn fresh_in(zone: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let postgres = match std::env::var("TEST_DATABASE_URL") {
+            Ok(server) => Some(fresh_database(&server, zone).await),
+            Err(_) => None,
+        };
+        Self { folder, postgres }
+    }
+
     pub fn url(&self) -> String {
         match &self.postgres {
             Some(url) => url.clone(),
@@ -120,4 +130,21 @@ async fn fresh_schema(server: &str) -> String {
     let create = sqlx::AssertSqlSafe(format!("create schema {schema}"));
     admin.execute(create).await.expect("a schema of our own");
     format!("{server}?options[search_path]={schema}")
+}
+
+async fn fresh_database(server: &str, zone: &str) -> String {
+    let name = format!("t_{}", Uuid::new_v4().simple());
+    let mut admin = sqlx::PgConnection::connect(server)
+        .await
+        .expect("TEST_DATABASE_URL answers");
+    for sql in [
+        format!("create database {name}"),
+        format!("alter database {name} set timezone = '{zone}'"),
+    ] {
+        let sql = sqlx::AssertSqlSafe(sql);
+        admin.execute(sql).await.expect("a database of our own");
+    }
+    let mut url = url::Url::parse(server).expect("a URL");
+    url.set_path(&name);
+    url.to_string()
 }
