@@ -19,7 +19,12 @@ use crate::{
         postman::Postman,
     },
     order_links::OrderLinks,
-    outbox::{bus::InProcess, relay::Relay},
+    outbox::{
+        bus::{Bus, InProcess},
+        inbox::CONSUMERS,
+        nats::{Nats, UnusableBusUrl, consume::Consuming},
+        relay::Relay,
+    },
     provider::{Provider, UnusableUrl},
     pruner::Pruner,
     refunds::refunder::Refunder,
@@ -112,7 +117,7 @@ impl Shop {
         let workers = Workers::on(&app.till.db);
         let stopping = CancellationToken::new();
         if args.workers {
-            start_workers(&workers, &app, args, &stopping)?;
+            start_workers(&workers, &app, args, &stopping).await?;
         }
         let router = web::router(app.clone());
         let serving = tokio::spawn(
@@ -163,7 +168,7 @@ fn mailbox(args: &ServeArgs) -> Option<Mailbox> {
 }
 
 /// Starts what works without being asked. Any number of processes may do so.
-fn start_workers(
+async fn start_workers(
     workers: &Workers,
     app: &App,
     args: &ServeArgs,
@@ -179,10 +184,13 @@ fn start_workers(
         keep: args.keep.clone(),
     };
     tasks.spawn(pruner.run(stopping.clone()));
-    let bus = Arc::new(InProcess {
-        db: db.clone(),
-        clock: clock.clone(),
-    });
+    let bus: Arc<dyn Bus> = match &args.bus_url {
+        Some(url) => Arc::new(join_bus(url, app, stopping).await?),
+        None => Arc::new(InProcess {
+            db: db.clone(),
+            clock: clock.clone(),
+        }),
+    };
     let composer = Composer {
         db: db.clone(),
         from: args.mail_from.clone(),
@@ -205,6 +213,25 @@ fn start_workers(
     });
     workers.start(Refunder { till: till.clone() });
     Ok(())
+}
+
+/// Connects to the bus between processes, and lets every consumer consume from it.
+async fn join_bus(
+    url: &Secret,
+    app: &App,
+    stopping: &CancellationToken,
+) -> Result<Nats, UnusableBusUrl> {
+    let nats = Nats::connect(url).await?;
+    for consumer in CONSUMERS {
+        let consuming = Consuming {
+            nats: nats.clone(),
+            consumer,
+            db: app.till.db.clone(),
+            clock: app.till.clock.clone(),
+        };
+        app.tasks.spawn(consuming.run(stopping.clone()));
+    }
+    Ok(nats)
 }
 
 /// Starts the simulator with a webhook endpoint that points back at the shop.
@@ -236,6 +263,9 @@ pub enum StartError {
     /// The provider's URL is of no use.
     #[error("cannot use the provider's URL: {0}")]
     Provider(#[from] UnusableUrl),
+    /// The URL of the bus is of no use.
+    #[error("cannot use the bus's URL: {0}")]
+    Bus(#[from] UnusableBusUrl),
     /// The mail server's URL is of no use.
     #[error("cannot use the mail server's URL: {0}")]
     Smtp(#[from] UnusableSmtpUrl),

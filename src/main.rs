@@ -230,7 +230,8 @@ async fn open_as_it_is(database: &Database) -> Result<Db, Failure> {
 
 /// Logs go to standard error, so that what a command prints can be piped.
 fn start_log(log: &Log) -> Result<(), Failure> {
-    let filter = EnvFilter::try_new(&log.filter).map_err(|_| {
+    // Who is down is said by ours, once; the client repeats it at every attempt. A filter can name it all the same.
+    let filter = EnvFilter::try_new(format!("async_nats=off,{}", log.filter)).map_err(|_| {
         format!(
             "--log: {:?} is not a log filter such as info or info,sqlx=debug",
             log.filter

@@ -1,8 +1,8 @@
 //! Says which engine the integration tests ran on, and what they did not run on.
 //!
-//! The tests take what is there, so a green `cargo test` without PostgreSQL and a mail server is half of the proof. The
-//! usual harness swallows what a passing test prints; this one is a plain program that speaks the harness's language
-//! as far as runners need it: <https://nexte.st/docs/design/custom-test-harnesses/>
+//! The tests take what is there, so a green `cargo test` without PostgreSQL, a NATS server and a mail server is half of
+//! the proof. The usual harness swallows what a passing test prints; this one is a plain program that speaks the harness's
+//! language as far as runners need it: <https://nexte.st/docs/design/custom-test-harnesses/>
 
 #![expect(clippy::print_stdout, reason = "printing is what it is for")]
 
@@ -20,7 +20,17 @@ fn main() {
         }
     } else if !has("--ignored") {
         println!("{}", engine_tested());
+        println!("{}", bus_tested());
         println!("{}", mail_server_tested());
+    }
+}
+
+fn bus_tested() -> &'static str {
+    if env::var_os("TEST_NATS_SERVER").is_some() {
+        "The bus between processes was tested with a NATS server."
+    } else {
+        "The bus between processes, NATS JetStream, was NOT tested: set TEST_NATS_SERVER=/path/to/nats-server, or run \
+         scripts/test."
     }
 }
 

@@ -7,7 +7,7 @@ use lettre::message::Mailbox;
 
 use super::{
     shared::{Database, Log, ProviderKey},
-    value::{address, duration, http_url, is_loopback, secret, smtp_url},
+    value::{address, bus_url, duration, http_url, is_loopback, secret, smtp_url},
 };
 use crate::{pruner::Retention, secret::Secret};
 
@@ -58,6 +58,10 @@ pub struct ServeArgs {
     /// How long one request has an undecided checkout to itself before another may go on with it
     #[arg(long, env = "LEASE", value_name = "TIME", default_value = "15s", value_parser = duration)]
     pub lease: Duration,
+    /// The NATS server with JetStream that carries messages from process to process, `nats://HOST:4222` or
+    /// `tls://USER:PASSWORD@HOST` [default: none, each process hands them to itself]
+    #[arg(long, env = "BUS_URL", value_name = "URL", value_parser = bus_url, hide_env_values = true)]
+    pub bus_url: Option<Secret>,
     /// The mail server, `smtps://USER:PASSWORD@HOST`, `smtp://HOST` without encryption or `smtp://HOST?tls=required`
     /// [default: none, mails are written to --mail-folder]
     #[arg(long, env = "SMTP_URL", value_name = "URL", value_parser = smtp_url, hide_env_values = true)]

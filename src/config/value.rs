@@ -4,6 +4,7 @@ use std::{net::SocketAddr, time::Duration};
 
 use crate::{
     mail::post::{Post, UnusableSmtpUrl},
+    outbox::nats::{self, UnusableBusUrl},
     secret::Secret,
 };
 
@@ -30,6 +31,12 @@ pub(super) fn database_url(text: &str) -> Result<Secret, String> {
     } else {
         Err("must begin with sqlite: or postgres:".to_owned())
     }
+}
+
+pub(super) fn bus_url(text: &str) -> Result<Secret, UnusableBusUrl> {
+    let url = Secret::new(text);
+    nats::check(&url)?;
+    Ok(url)
 }
 
 pub(super) fn smtp_url(text: &str) -> Result<Secret, UnusableSmtpUrl> {

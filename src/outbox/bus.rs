@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 
 use async_trait::async_trait;
+use chrono::TimeDelta;
 
 use super::{
     Message,
@@ -10,12 +11,23 @@ use super::{
 };
 use crate::{clock::Clock, db::Db};
 
+/// How long a bus may keep a message, and consumers may be away. What tells a repetition from news is kept for longer.
+pub const KEPT: TimeDelta = TimeDelta::days(14);
+
 /// Carries messages, each at least once.
 #[async_trait]
 pub trait Bus: Debug + Send + Sync {
+    /// Whether it is worth trying. While it is not, the relay leaves the rows to others and to later.
+    fn is_there(&self) -> bool {
+        true
+    }
+
     /// Takes a message over. After `Ok` it reaches every consumer, whatever happens to this process: the relay forgets
     /// about it. After an error, and when there was no answer, it may have reached some.
-    async fn publish(&self, message: &Message) -> Result<(), PublishError>;
+    ///
+    /// It comes again when nobody knows whether it was taken. `returns` says how often it has come back although it was
+    /// ([`comeback`](super::comeback)); so often a bus which remembers what it took has to take it anew.
+    async fn publish(&self, message: &Message, returns: i64) -> Result<(), PublishError>;
 }
 
 /// Why a message was not taken over.
@@ -42,7 +54,7 @@ pub struct InProcess {
 
 #[async_trait]
 impl Bus for InProcess {
-    async fn publish(&self, message: &Message) -> Result<(), PublishError> {
+    async fn publish(&self, message: &Message, _returns: i64) -> Result<(), PublishError> {
         let mut outcome = Ok(());
         for consumer in CONSUMERS {
             // One that fails does not keep the message from the others.

@@ -15,10 +15,14 @@
 //! 2. [`relay`]: rows that nobody has published yet are published, each order's in their order.
 //! 3. [`bus`]: what the relay hands them to.
 //! 4. [`inbox`]: a consumer acts on a message once, however often it comes.
-//! 5. [`operator`]: what is stuck can be seen, and tried again.
+//! 5. [`nats`]: the bus between processes.
+//! 6. [`comeback`]: what that bus cannot deliver, or lost, comes back.
+//! 7. [`operator`]: what is stuck can be seen, and tried again.
 
 pub mod bus;
+pub mod comeback;
 pub mod inbox;
+pub mod nats;
 pub mod operator;
 pub mod relay;
 

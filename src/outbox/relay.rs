@@ -7,12 +7,13 @@
 //!
 //! ```text
 //! unpublished ──┬──> published
-//!      ^        └──> parked      refused by a consumer, again and again: a person has to look
+//!      ^        └──> parked      refused, again and again: a person has to look
 //!      └─────────────────┘       `boring-checkout outbox retry`
 //! ```
 //!
 //! What failed before comes after what did not, and waits longer each time, so it stands in nobody's way. The one
-//! exception is intended: a later row of the same order waits for the earlier one, parked or not.
+//! exception is intended: a later row of the same order waits for the earlier one, parked or not. What a bus between processes
+//! could not deliver after all comes back ([`comeback`](super::comeback)), as what is not published, or parked.
 //! Take `order by attempts` or `not exists` out of the claim, and a test named for it fails.
 
 use std::{sync::Arc, time::Duration};
@@ -58,6 +59,7 @@ pub struct Claimed {
     id: i64,
     attempts: i64,
     not_before: DateTime<Utc>,
+    returns: i64,
     #[sqlx(flatten)]
     message: Message,
 }
@@ -86,6 +88,9 @@ impl Work for Relay {
     type Item = Claimed;
 
     async fn is_due(&self) -> sqlx::Result<bool> {
+        if !self.bus.is_there() {
+            return Ok(false);
+        }
         let due = concat!("with due as (", due!("1"), ") select count(*) from due");
         let due: i64 = self
             .db
@@ -102,10 +107,11 @@ impl Work for Relay {
     }
 
     async fn perform(&self, row: Claimed) -> sqlx::Result<()> {
-        let published = tokio::time::timeout(PATIENCE, self.bus.publish(&row.message)).await;
+        let published = self.bus.publish(&row.message, row.returns);
+        let published = tokio::time::timeout(PATIENCE, published).await;
         let error = match published {
             Ok(Ok(())) => {
-                return retrying(|| mark_published(&self.db, row.id, self.clock.now())).await;
+                return retrying(|| mark_published(&self.db, &row, self.clock.now())).await;
             }
             Ok(Err(error)) => error,
             Err(_) => PublishError::Unavailable("no answer in time".to_owned()),
@@ -151,15 +157,16 @@ async fn claim(
     Ok(claimed)
 }
 
-/// Whoever published it, it is published: no lease is asked for.
-async fn mark_published(db: &Db, id: i64, now: DateTime<Utc>) -> sqlx::Result<()> {
+/// Whoever published it, it is published: no lease is asked for. Unless it has come back since.
+async fn mark_published(db: &Db, row: &Claimed, now: DateTime<Utc>) -> sqlx::Result<()> {
     let mut tx = db.begin().await?;
     tx.query(
         "update outbox set published_at = $2, parked_at = null, last_error = null
-         where id = $1 and published_at is null",
+         where id = $1 and published_at is null and returns = $3",
     )
-    .bind(id)
+    .bind(row.id)
     .bind(now)
+    .bind(row.returns)
     .execute()
     .await?;
     tx.commit().await

@@ -14,7 +14,7 @@
 use chrono::TimeDelta;
 use clap::Args;
 
-use crate::cart;
+use crate::{cart, outbox::bus::KEPT};
 
 /// What any clock may be wrong by: ours, another process's, or the provider's.
 const CLOCKS: TimeDelta = TimeDelta::days(1);
@@ -23,9 +23,8 @@ const CLOCKS: TimeDelta = TimeDelta::days(1);
 /// [`missed`](crate::webhooks::missed) does. <https://docs.stripe.com/api/events>
 pub const EVENTS_LEAST: TimeDelta = TimeDelta::days(30 + CLOCKS.num_days());
 
-/// A bus that keeps messages must not keep them for longer than this; within the process nothing is kept. The relay itself
-/// repeats a message within minutes.
-pub const MESSAGES_LEAST: TimeDelta = TimeDelta::days(14);
+/// No bus keeps a message for longer than [`KEPT`], and the relay itself repeats one within minutes.
+pub const MESSAGES_LEAST: TimeDelta = TimeDelta::days(KEPT.num_days() + CLOCKS.num_days());
 
 /// A session outlives the last change of its cart by so much: see [`cart::FORGOTTEN_AFTER`].
 pub const CARTS_LEAST: TimeDelta =
@@ -40,7 +39,7 @@ pub struct Retention {
     /// How long an event of the provider's is kept once it is processed, 31days at least
     #[arg(long = "keep-events", env = "KEEP_EVENTS", value_name = "TIME", default_value = "35days", value_parser = events)]
     pub keep_events: TimeDelta,
-    /// How long a message is kept once it is published, and that it was consumed, 14days at least
+    /// How long a message is kept once it is published, and that it was consumed, 15days at least
     #[arg(long = "keep-messages", env = "KEEP_MESSAGES", value_name = "TIME", default_value = "35days", value_parser = messages)]
     pub keep_messages: TimeDelta,
     /// How long a cart is kept that nobody touches and no checkout came of, 31days at least
@@ -82,7 +81,7 @@ mod tests {
     type Parse = fn(&str) -> Result<TimeDelta, String>;
 
     fn flags() -> [(Parse, &'static str); 3] {
-        [(events, "31days"), (messages, "14days"), (carts, "31days")]
+        [(events, "31days"), (messages, "15days"), (carts, "31days")]
     }
 
     #[test]

@@ -58,6 +58,7 @@ fn help_names_every_flag_with_its_environment_variable_and_default() {
         ("--webhook-secret", "WEBHOOK_SECRET", "whsec_boring"),
         ("--provider-timeout", "PROVIDER_TIMEOUT", "10s"),
         ("--lease", "LEASE", "15s"),
+        ("--bus-url", "BUS_URL", "none"),
         ("--smtp-url", "SMTP_URL", "none"),
         ("--mail-folder", "MAIL_FOLDER", "data/mail"),
         (
@@ -108,11 +109,16 @@ fn a_bad_value_is_one_clear_line_and_exit_2() {
         (&["--lease", "-1s"], "-1"),
         (&["--lease", "100days"], "--lease"),
         (&["--keep-events", "30days"], "31days at least"),
-        (&["--keep-messages", "1h"], "14days at least"),
+        (&["--keep-messages", "1h"], "15days at least"),
         (&["--keep-carts", "30days 23h"], "31days at least"),
         (&["--keep-carts", "101years"], "--keep-carts"),
         (&["--provider-key", ""], "--provider-key"),
         (&["--smtp-url", "mail.example"], "--smtp-url"),
+        (&["--bus-url", "localhost:4222"], "--bus-url"),
+        (&["--bus-url", "nats://"], "--bus-url"),
+        (&["--bus-url", "nats://a:4222,nats://b:4222"], "--bus-url"),
+        (&["--bus-url", "nats://localhost/shop"], "--bus-url"),
+        (&["--bus-url", "ws://localhost"], "--bus-url"),
         (&["--mail-from", "nobody"], "--mail-from"),
         (&["events", "list", "--limit", "0"], "--limit"),
         (&["events", "redeliver"], "<ID>"),
@@ -135,7 +141,8 @@ fn a_bad_value_is_one_clear_line_and_exit_2() {
     let wrong_scheme = run(&["--database-url", "mysql://shop:hunter2@db"]);
     let no_secret = run(&["provider", "--webhook", "hunter2"]);
     let no_smtp = run(&["--smtp-url", "imap://shop:hunter2@mail"]);
-    for output in [wrong_scheme, no_secret, no_smtp] {
+    let no_bus = run(&["--bus-url", "amqp://shop:hunter2@bus"]);
+    for output in [wrong_scheme, no_secret, no_smtp, no_bus] {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!said.contains("hunter2"), "a secret is repeated: {said}");
     }

@@ -9,6 +9,7 @@
 mod abandoned;
 mod authentication;
 mod bad_input;
+mod bus;
 mod buying;
 mod cancelled;
 mod carts;
@@ -19,6 +20,7 @@ mod database_conflicts;
 mod events_command;
 mod false_news;
 mod killed;
+mod killed_after_payment;
 mod late_news;
 mod late_success;
 mod mail;

@@ -16,6 +16,7 @@ use boring_checkout::{
     outbox::{
         self, Message,
         bus::{Bus, PublishError},
+        comeback::{self, Published},
         inbox::{CONSUMERS, consume},
         operator,
         relay::Relay,
@@ -56,7 +57,7 @@ impl PickyBus {
 
 #[async_trait]
 impl Bus for PickyBus {
-    async fn publish(&self, message: &Message) -> Result<(), PublishError> {
+    async fn publish(&self, message: &Message, _returns: i64) -> Result<(), PublishError> {
         if *self.down.lock().expect("not poisoned") {
             return Err(PublishError::Unavailable("down".to_owned()));
         }
@@ -353,6 +354,37 @@ async fn what_a_process_without_workers_leaves_another_takes_up() {
         sold: 3,
     })
     .await;
+}
+
+/// It has published the message and was slow to say so. Meanwhile another relay published it too, and a consumer handed
+/// it back: what is parked must not look as if it had arrived.
+#[tokio::test]
+async fn a_relay_that_is_late_cannot_mark_what_has_come_back() {
+    let (shop, _bus, relay) = by_hand().await;
+    let till = &shop.app().till;
+    writes(till, CheckoutId::new(), 1).await;
+    let mut claimed = relay.claim(1).await.expect("a claim");
+    let message = shop.db().query("select * from outbox").fetch_one().await;
+    let published = Published {
+        message: message.expect("a message"),
+        returns: 0,
+    };
+    let hands_back = async || {
+        let now = till.clock.now();
+        let parked = comeback::park(shop.db(), &published, 5, "unreadable", now).await;
+        parked.expect("asked")
+    };
+    assert!(!hands_back().await, "not before it is marked");
+    assert_eq!(shop.count(PARKED).await, 0);
+    shop.alters("update outbox set published_at = created_at")
+        .await;
+    assert!(hands_back().await);
+
+    let late = claimed.pop().expect("a row");
+    relay.perform(late).await.expect("performed");
+    assert_eq!(shop.count(PARKED).await, 1);
+    assert!(hands_back().await, "it has come back already");
+    assert_eq!(shop.count("select returns from outbox").await, 1);
 }
 
 /// Another process, as far as the database can tell.

@@ -5,6 +5,7 @@
 
 mod aiosmtpd;
 mod books;
+mod broker;
 mod database;
 mod letter;
 mod mail_server;
@@ -30,6 +31,7 @@ use serde_json::json;
 pub use self::{
     aiosmtpd::{Aiosmtpd, STEPS},
     books::Books,
+    broker::Broker,
     database::Database,
     letter::{Letter, event},
     mail_server::{Mail, MailServer, Mood},
@@ -221,7 +223,16 @@ pub fn client() -> reqwest::Client {
 
 /// Waits for a condition, never for a time.
 pub async fn eventually<F: Future<Output = bool>>(what: &str, condition: impl Fn() -> F) {
-    let deadline = tokio::time::Instant::now() + PATIENCE;
+    within(PATIENCE, what, condition).await;
+}
+
+/// Waits for a condition that may take longer than usual.
+pub async fn within<F: Future<Output = bool>>(
+    patience: Duration,
+    what: &str,
+    condition: impl Fn() -> F,
+) {
+    let deadline = tokio::time::Instant::now() + patience;
     while !condition().await {
         assert!(tokio::time::Instant::now() < deadline, "never: {what}");
         tokio::time::sleep(Duration::from_millis(10)).await;
