@@ -385,6 +385,12 @@ async fn a_relay_that_is_late_cannot_mark_what_has_come_back() {
     assert_eq!(shop.count(PARKED).await, 1);
     assert!(hands_back().await, "it has come back already");
     assert_eq!(shop.count("select returns from outbox").await, 1);
+
+    // Published anew: the consumers have another copy of it now, and that one may be readable.
+    shop.alters("update outbox set parked_at = null, published_at = created_at")
+        .await;
+    assert!(hands_back().await, "it has come back already");
+    assert_eq!(shop.count(PARKED).await, 0);
 }
 
 /// Another process, as far as the database can tell.

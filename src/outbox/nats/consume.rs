@@ -6,7 +6,7 @@
 //! for this bus as for the other.
 //!
 //! The messages of one order come in their order here too: one waits while an earlier one of the outbox is not consumed.
-//! Move the acknowledgement before [`consume`], and `cargo test died_before_the_commit` loses a shipment.
+//! Move the acknowledgement before [`consume`], and `cargo test died_before_the_commit` fails.
 
 use std::time::Duration;
 
