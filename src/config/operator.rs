@@ -89,6 +89,7 @@ pub enum MailAction {
     /// Try mails again that were given up
     Retry {
         /// The number of an order, or the id of a purchase or refund, as `list` has it [default: all]
+        #[arg(value_name = "ORDER")]
         about: Option<Which>,
         /// The shop's database
         #[command(flatten)]
