@@ -79,7 +79,7 @@ async fn main() {
     let window = Duration::from_secs(args.seconds);
     let customers = Customers::of(&shop.url(), args.customers);
     customers.buy_for(window).await; // Whatever has to get warm.
-    let (mut ratios, mut pruned) = (Vec::new(), 0);
+    let (mut ratios, mut gone) = (Vec::new(), 0);
     for pair in 0..args.pairs {
         // Each time another table is first.
         let days = match pair % 3 {
@@ -91,21 +91,21 @@ async fn main() {
         // In turn first and second, so that a drift cancels out.
         let (bought, bought_while_pruned, rows) = if pair % 2 == 0 {
             let bought = customers.buy_for(window).await;
-            let (pruned, rows) = customers.buy_while(&pruner, window).await;
-            (bought, pruned, rows)
+            let (during, rows) = customers.buy_while(&pruner, window).await;
+            (bought, during, rows)
         } else {
-            let (pruned, rows) = customers.buy_while(&pruner, window).await;
-            (customers.buy_for(window).await, pruned, rows)
+            let (during, rows) = customers.buy_while(&pruner, window).await;
+            (customers.buy_for(window).await, during, rows)
         };
         ratios.push(bought_while_pruned.rate / bought.rate);
-        pruned += rows;
+        gone += rows;
         println!("without {bought}   with {bought_while_pruned}   {rows:>6} rows");
     }
     say_ratio(&mut ratios);
     let seconds = f64::from(args.pairs) * window.as_secs_f64();
     println!(
-        "pruned in these windows: {pruned} rows, {:.0} a second",
-        f64::from(pruned) / seconds
+        "pruned in these windows: {gone} rows, {:.0} a second",
+        f64::from(gone) / seconds
     );
 
     if !args.windows_only {
@@ -113,7 +113,7 @@ async fn main() {
             .buy_until_pruned(&pruner(&shop, [35, 35, 60]))
             .await;
         println!("then the other {rows} in {took:.0?}: {bought}");
-        assert_eq!(pruned + rows, old_rows::all(args.rows), "each row once");
+        assert_eq!(gone + rows, old_rows::all(args.rows), "each row once");
     }
     println!("purchases that failed: 0; batches that failed: 0");
     shop.stop().await;
@@ -156,9 +156,9 @@ async fn prune(pruner: &Pruner, stopping: &CancellationToken) -> u32 {
     let mut rows = 0;
     loop {
         let now = pruner.clock.now();
-        let pruned = pruner.round(now, stopping).await.unwrap().rows();
-        rows += u32::try_from(pruned).unwrap();
-        if pruned == 0 || stopping.is_cancelled() {
+        let round = pruner.round(now, stopping).await.unwrap().rows();
+        rows += u32::try_from(round).unwrap();
+        if round == 0 || stopping.is_cancelled() {
             return rows;
         }
     }

@@ -32,6 +32,7 @@ mod prices;
 mod privacy;
 mod pruner;
 mod reconciler;
+mod refund_leases;
 mod refund_notices;
 mod refused;
 mod signatures;

@@ -365,23 +365,23 @@ async fn what_is_not_over_is_kept_however_old_it_is() {
 
     let pruner = pruner(&shop);
     let later = now + TimeDelta::days(3650);
-    let pruned = prunes_at(&pruner, later).await;
-    assert_eq!((pruned.outbox, pruned.inbox, pruned.carts), (0, 0, 0));
+    let gone = prunes_at(&pruner, later).await;
+    assert_eq!((gone.outbox, gone.inbox, gone.carts), (0, 0, 0));
     shop.alters("update outbox set parked_at = null").await;
     assert_eq!(prunes_at(&pruner, later).await.outbox, 0, "never published");
     // It is retried, and published. What was consumed ten years ago is of use for a while yet.
     at(shop.db(), later, "update outbox set published_at = $1").await;
     for days in [0, 35] {
-        let pruned = prunes_at(&pruner, later + TimeDelta::days(days)).await;
-        assert_eq!(pruned, Pruned::default());
+        let gone = prunes_at(&pruner, later + TimeDelta::days(days)).await;
+        assert_eq!(gone, Pruned::default());
     }
-    let pruned = prunes_at(&pruner, later + TimeDelta::days(36)).await;
+    let gone = prunes_at(&pruner, later + TimeDelta::days(36)).await;
     let expected = Pruned {
         outbox: 1,
         inbox: 2,
         ..Pruned::default()
     };
-    assert_eq!(pruned, expected);
+    assert_eq!(gone, expected);
     assert_eq!(shop.count(CARTS).await, 2);
     assert_eq!(shop.count("select count(*) from cart_items").await, 3);
 }
@@ -436,7 +436,7 @@ async fn what_is_added_to_a_cart_while_it_is_pruned_is_in_the_next_cart() {
     let till = probed(shop.app(), probe);
     let pruner = pruner_on(&till.db, shop.app());
 
-    let prunes = tokio::spawn(async move { prunes_at(&pruner, now).await });
+    let round = tokio::spawn(async move { prunes_at(&pruner, now).await });
     hold.reached().await;
     let adds = async { visitor.adds("MUG-01", 1).await };
     let goes_on = async {
@@ -445,7 +445,7 @@ async fn what_is_added_to_a_cart_while_it_is_pruned_is_in_the_next_cart() {
     };
     join(adds, goes_on).await;
 
-    assert_eq!(prunes.await.expect("no panic").carts, 2);
+    assert_eq!(round.await.expect("no panic").carts, 2);
     let status = visitor.buys().await;
     assert_eq!(visitor.waits_at(&status).await, "Paid");
     shop.expects(ONCE).await;
@@ -477,16 +477,16 @@ async fn a_cart_that_is_changed_or_bought_at_this_very_moment_is_not_pruned() {
         let pruner = pruner(&shop);
         let meanwhile = async {
             hold.reached().await;
-            let prunes = async {
+            let round = async {
                 // On PostgreSQL it passes the cart by. SQLite's one writer is busy, so there it comes afterwards.
-                let pruned = prunes_at(&pruner, now).await;
-                assert_eq!(pruned.carts, 0, "{path}");
+                let gone = prunes_at(&pruner, now).await;
+                assert_eq!(gone.carts, 0, "{path}");
             };
             if shop.database.is_postgres() {
-                prunes.await;
+                round.await;
                 hold.lets_go();
             } else {
-                join(prunes, async { hold.lets_go() }).await;
+                join(round, async { hold.lets_go() }).await;
             }
         };
         join(change, meanwhile).await;

@@ -85,7 +85,7 @@ impl Aiosmtpd {
         self.folder.path().join("authority.pem")
     }
 
-    /// Takes every mail, as in the beginning.
+    /// Takes every mail, as in the beginning. What happened before has been told by the time it says so.
     pub async fn takes(&self) {
         self.is(json!({"does": "takes"})).await;
     }

@@ -1,0 +1,106 @@
+//! Refunders of several processes, one step at a time: a refund is one refunder's, until its lease runs out.
+
+use boring_checkout::{
+    outbox::{
+        Message,
+        inbox::{Consumer, consume},
+    },
+    refunds::refunder::Refunder,
+    workers::Work as _,
+};
+use serde_json::json;
+
+use crate::world::{Letter, Shop, client, event};
+
+const LEASE: u64 = 120;
+
+/// Money that came too late, and a refunder that does nothing by itself.
+async fn owes() -> (Shop, Refunder) {
+    let shop = Shop::open().await;
+    let buyer = shop.visitor().with_cart("TEA-01", 1).await;
+    let form = buyer.opens_checkout().await;
+    let form = form.with("payment_method", "pm_card_chargeDeclined");
+    let status = buyer.submits(&form).await.location().to_owned();
+    let id = status.trim_start_matches("/checkouts/");
+    let intent = shop.db().query("select payment_intent_id from checkouts");
+    let intent: String = intent.fetch_scalar().await.expect("an id");
+    shop.provider.loses_webhooks().await;
+    let confirm = client()
+        .post(format!(
+            "{}/v1/payment_intents/{intent}/confirm",
+            shop.provider.url
+        ))
+        .bearer_auth("sk_test_boring")
+        .header("content-type", "application/x-www-form-urlencoded")
+        .body("payment_method=pm_card_visa&return_url=http://shop.example");
+    assert_eq!(confirm.send().await.expect("an answer").status(), 200);
+    let news = event("evt_1", "payment_intent.succeeded", &intent, id);
+    assert_eq!(Letter::of(&news).to(&shop.url).await.status, 200);
+
+    let till = shop.app().till.clone();
+    let asked = "select * from outbox where event_type = 'payment.refund_requested'";
+    let asked: Message = till.db.query(asked).fetch_one().await.expect("its news");
+    consume(&till.db, Consumer::Refunds, &asked, till.clock.now())
+        .await
+        .expect("consumed");
+    (shop, Refunder { till })
+}
+
+async fn claims(refunder: &Refunder) -> usize {
+    refunder.claim(4).await.expect("a claim").len()
+}
+
+async fn performs(refunder: &Refunder) {
+    for due in refunder.claim(4).await.expect("a claim") {
+        refunder.perform(due).await.expect("performed");
+    }
+}
+
+#[tokio::test]
+async fn a_refund_is_claimed_once_until_its_lease_runs_out() {
+    let (shop, refunder) = owes().await;
+    assert_eq!(claims(&refunder).await, 1);
+    assert_eq!(claims(&refunder).await, 0);
+    shop.later(LEASE - 10);
+    assert_eq!(claims(&refunder).await, 0);
+    shop.later(11);
+    assert_eq!(claims(&refunder).await, 1);
+}
+
+/// Somebody took so long that the refund is another's by now.
+#[tokio::test]
+async fn whoever_has_lost_a_refund_does_not_say_when_it_is_due() {
+    let (shop, refunder) = owes().await;
+    let mut slow = refunder.claim(4).await.expect("a claim");
+    shop.later(LEASE + 1);
+    assert_eq!(claims(&refunder).await, 1);
+
+    let down = json!({"on": {"operation": "*"}, "fault": "error_before", "times": 1000});
+    shop.provider.fault(down).await;
+    let slow = slow.pop().expect("one");
+    refunder.perform(slow).await.expect("performed");
+    shop.later(30);
+    assert_eq!(claims(&refunder).await, 0, "it is the other's still");
+}
+
+/// Somebody has used the key for something else, and it will never make the refund.
+#[tokio::test]
+async fn a_spoilt_key_of_a_refund_is_replaced() {
+    let (shop, refunder) = owes().await;
+    let key = shop.db().query("select call_key from refunds");
+    let key: String = key.fetch_scalar().await.expect("a key");
+    let spoils = client()
+        .post(format!("{}/v1/customers", shop.provider.url))
+        .bearer_auth("sk_test_boring")
+        .header("idempotency-key", key);
+    assert_eq!(spoils.send().await.expect("an answer").status(), 200);
+
+    for _ in 0..3 {
+        performs(&refunder).await;
+        shop.later(10);
+    }
+    assert_eq!(shop.provider.ledger().await["refunds"]["succeeded"], 1);
+    let report = shop.report().await;
+    assert!(report.ok, "{report}");
+    assert_eq!((report.counts.orders, report.counts.refunds), (0, 1));
+}
