@@ -124,7 +124,7 @@ fn a_bad_value_is_one_clear_line_and_exit_2() {
         (&["events", "redeliver"], "<ID>"),
         (&["outbox"], "--help"),
         (&["outbox", "retry", "first"], "[ID]"),
-        (&["mail", "retry", "no order"], "[ABOUT]"),
+        (&["mail", "retry", "no order"], "[ORDER]"),
         (&["--webhook-secret", "a,,b"], "--webhook-secret"),
         (&["--log-format", "xml"], "--log-format"),
         (&["--log", "x=y=z"], "--log"),
