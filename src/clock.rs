@@ -8,6 +8,11 @@ use std::{sync::Arc, time::Duration};
 use chrono::{DateTime, SubsecRound as _, TimeDelta, Utc};
 use tokio::sync::watch;
 
+/// An instant for people, with its time zone: `29 November 2026, 15:54 UTC`.
+pub fn in_words(at: DateTime<Utc>) -> String {
+    at.format("%-d %B %Y, %H:%M UTC").to_string()
+}
+
 /// The system's clock, and how far it has been moved ahead. Clones share the offset.
 #[derive(Clone, Debug, Default)]
 pub struct Clock {

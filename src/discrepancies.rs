@@ -68,3 +68,12 @@ pub async fn resolve(
     .execute()
     .await
 }
+
+/// Opens a discrepancy again whose resolution did not last.
+pub async fn reopen(tx: &mut Tx, kind: &str, object: &str) -> sqlx::Result<u64> {
+    tx.query("update discrepancies set resolved_at = null where kind = $1 and object_id = $2")
+        .bind(kind)
+        .bind(object)
+        .execute()
+        .await
+}

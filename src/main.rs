@@ -15,7 +15,7 @@ use boring_checkout::{
         OutboxAction, ProviderArgs, ProviderAt, ServeArgs,
     },
     db::Db,
-    mail::postman,
+    mail,
     outbox::operator,
     port_file::PortFile,
     provider::Provider,
@@ -176,16 +176,16 @@ async fn mail(action: MailAction) -> Result<ExitCode, Failure> {
     match action {
         MailAction::List { database, log } => {
             start_log(&log)?;
-            print_lines(&postman::owed(&open_as_it_is(&database).await?).await?)?;
+            print_lines(&mail::operator::owed(&open_as_it_is(&database).await?).await?)?;
         }
         MailAction::Retry {
-            order,
+            about,
             database,
             log,
         } => {
             start_log(&log)?;
             let db = open_as_it_is(&database).await?;
-            let retried = postman::retry(&db, order.as_ref()).await?;
+            let retried = mail::operator::retry(&db, about.as_ref()).await?;
             print(&format!("{retried} tried again.\n"))?;
         }
     }

@@ -42,6 +42,11 @@ impl OrderLinks {
         format!("{}/orders/{number}?key={tag}", self.public_url)
     }
 
+    /// The link to the shop.
+    pub fn shop(&self) -> &str {
+        &self.public_url
+    }
+
     /// Whether `tag` is the one in the link to this order. Takes as long whichever letter is wrong.
     pub fn is_signed(&self, number: &OrderNumber, tag: &str) -> bool {
         let tag = hex::decode(tag).unwrap_or_default();

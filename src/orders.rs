@@ -81,14 +81,7 @@ impl OrderPlaced {
 
     /// `None` when the message is of another kind.
     pub fn read(message: &Message) -> Result<Option<Self>, Unreadable> {
-        if message.event_type != Self::EVENT_TYPE {
-            return Ok(None);
-        }
-        let news: Self = serde_json::from_value(message.payload.clone()).map_err(|_| Unreadable)?;
-        if news.format != 1 {
-            return Err(Unreadable);
-        }
-        Ok(Some(news))
+        message.read(Self::EVENT_TYPE)
     }
 }
 

@@ -6,11 +6,12 @@ use std::{
     time::{Duration, Instant},
 };
 
+use boring_checkout::pruner::Pruner;
 use reqwest::{Client, Response, redirect::Policy};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::Let;
+use super::prune;
 
 pub struct Customers {
     client: Client,
@@ -54,7 +55,7 @@ impl Customers {
     }
 
     /// And how many rows were pruned meanwhile.
-    pub async fn buy_while(&self, pruner: &Let, window: Duration) -> (Bought, u32) {
+    pub async fn buy_while(&self, pruner: &Pruner, window: Duration) -> (Bought, u32) {
         let stopping = CancellationToken::new();
         let (bought, rows) = tokio::join!(
             async {
@@ -62,17 +63,17 @@ impl Customers {
                 stopping.cancel();
                 bought
             },
-            pruner.prune(&stopping)
+            prune(pruner, &stopping)
         );
         (bought, rows)
     }
 
     /// How many rows were pruned, and how long it took.
-    pub async fn buy_until_pruned(&self, pruner: &Let) -> (Bought, u32, Duration) {
+    pub async fn buy_until_pruned(&self, pruner: &Pruner) -> (Bought, u32, Duration) {
         let (mut rows, began) = (0, Instant::now());
         let bought = self
             .buy(async {
-                rows = pruner.prune(&CancellationToken::new()).await;
+                rows = prune(pruner, &CancellationToken::new()).await;
             })
             .await;
         (bought, rows, began.elapsed())

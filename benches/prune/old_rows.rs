@@ -37,7 +37,7 @@ const KINDS: [(u32, &str); 6] = [
              , '{\"id\":0,\"data\":{\"visitor\":{}}}', $3 from n where $2 = $2",
     ),
     (
-        2,
+        3,
         "insert into carts (id, created_at, idle_since)
          with recursive n (i) as (select 1 union all select i + 1 from n where i < $1)
          select /*pg gen_random_uuid() --*/ randomblob(16)

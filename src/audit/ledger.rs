@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// For so long a charge may be on its way from the provider to our books.
-const UNDER_WAY: TimeDelta = TimeDelta::minutes(15);
+pub(super) const UNDER_WAY: TimeDelta = TimeDelta::minutes(15);
 
 /// A checkout with what it says of its payment.
 #[derive(Debug, sqlx::FromRow)]

@@ -4,6 +4,7 @@
 //! its invariant says what should have been.
 
 mod ledger;
+mod mails;
 mod refunds;
 mod shop;
 
@@ -98,13 +99,14 @@ pub async fn audit(db: &Db, provider: &Provider, now: DateTime<Utc>) -> Result<R
     let mut tx = db.read().await?;
     let mut invariants = shop::invariants(&mut tx, now).await?;
     let purchases = ledger::purchases(&mut tx).await?;
-    let given = refunds::given(&mut tx).await?;
-    let given_back = refunds::payments(&given);
+    invariants.extend(mails::invariants(&mut tx, now).await?);
+    let booked = refunds::booked(&mut tx).await?;
+    let given_back = refunds::given_back(&booked);
     invariants.extend(ledger::invariants(&intents, &purchases, &given_back, now));
-    invariants.push(refunds::each_refund_is_made_once(&made, &given, now));
+    invariants.extend(refunds::invariants(&mut tx, &made, &booked, now).await?);
     let counts = Counts {
         provider_succeeded: ledger::succeeded(&intents, &purchases),
-        refunds: i64::try_from(given_back.len()).unwrap_or(i64::MAX),
+        refunds: refunds::succeeded(&booked),
         ..shop::counts(&mut tx).await?
     };
     Ok(Report {

@@ -1,70 +1,179 @@
-//! What must hold between our refunds and the provider's.
+//! What must hold of refunds, in our books and between them and the provider's.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use chrono::{DateTime, Utc};
 
-use super::Invariant;
-use crate::{db::Tx, ids::RefundId, provider::wire};
+use super::{Invariant, ledger::UNDER_WAY, shop::violated};
+use crate::{
+    db::Tx,
+    ids::RefundId,
+    provider::wire,
+    pruner::MESSAGES_LEAST,
+    refunds::{Status, model::Kind},
+};
 
-/// A refund of ours.
+/// A refund in our books.
 #[derive(Debug, sqlx::FromRow)]
-pub(super) struct Given {
+pub(super) struct Booked {
     id: RefundId,
+    kind: Kind,
     payment_intent_id: String,
     amount_minor: i64,
-    status: String,
+    currency: String,
+    status: Status,
+    provider_id: Option<String>,
     concluded_at: Option<DateTime<Utc>>,
 }
 
-impl Given {
-    fn has_succeeded(&self) -> bool {
-        self.status == "succeeded"
-    }
+pub(super) async fn booked(tx: &mut Tx) -> sqlx::Result<Vec<Booked>> {
+    tx.query("select * from refunds").fetch_all().await
 }
 
-pub(super) async fn given(tx: &mut Tx) -> sqlx::Result<Vec<Given>> {
-    tx.query("select id, payment_intent_id, amount_minor, status, concluded_at from refunds")
-        .fetch_all()
-        .await
+/// How many have succeeded.
+pub(super) fn succeeded(booked: &[Booked]) -> i64 {
+    let succeeded = booked.iter().filter(|it| it.status == Status::Succeeded);
+    i64::try_from(succeeded.count()).unwrap_or(i64::MAX)
 }
 
-/// The payments that were given back.
-pub(super) fn payments(given: &[Given]) -> HashSet<&str> {
-    let given = given.iter().filter(|given| given.has_succeeded());
-    given
-        .map(|given| given.payment_intent_id.as_str())
+/// The payments that had come too late and were given back.
+pub(super) fn given_back(booked: &[Booked]) -> HashSet<&str> {
+    let late = booked.iter().filter(|it| it.kind == Kind::LatePayment);
+    late.filter(|it| it.status == Status::Succeeded)
+        .map(|it| it.payment_intent_id.as_str())
         .collect()
 }
 
-/// What succeeded here has succeeded there, with its amount and once.
-pub(super) fn each_refund_is_made_once(
+pub(super) async fn invariants(
+    tx: &mut Tx,
     made: &[wire::Refund],
-    given: &[Given],
+    booked: &[Booked],
+    now: DateTime<Utc>,
+) -> sqlx::Result<Vec<Invariant>> {
+    let orders: Vec<(String,)> = tx
+        .query("select payment_intent_id from payments")
+        .fetch_all()
+        .await?;
+    let orders = orders.iter().map(|(intent,)| intent.as_str()).collect();
+    Ok(vec![
+        refunds_fit_their_payment(tx).await?,
+        each_refund_is_announced_once(tx, now).await?,
+        each_booked_refund_was_made(made, booked, now),
+        each_refund_is_booked(made, booked, &orders, now),
+    ])
+}
+
+/// What is given back and on its way is what its payment has reserved for it.
+async fn refunds_fit_their_payment(tx: &mut Tx) -> sqlx::Result<Invariant> {
+    let payments: Vec<(String,)> = tx
+        .query(
+            "select p.payment_intent_id from payments p
+             left join (select payment_intent_id, sum(amount_minor) as amount_minor from refunds
+                        where kind = 'order' and status in ('pending', 'succeeded')
+                        group by payment_intent_id) r on r.payment_intent_id = p.payment_intent_id
+             where coalesce(r.amount_minor, 0) <> p.refunded_minor or p.refunded_minor > p.amount_minor",
+        )
+        .fetch_all()
+        .await?;
+    Ok(violated("refunds_fit_their_payment", "payment", &payments))
+}
+
+/// The news of an old refund may have been pruned.
+async fn each_refund_is_announced_once(tx: &mut Tx, now: DateTime<Utc>) -> sqlx::Result<Invariant> {
+    let refunds: Vec<(String,)> = tx
+        .query(
+            "select r.provider_id from refunds r
+             left join outbox m on m.aggregate_id = r.checkout_id and m.version = r.ordinal
+                and m.event_type = case r.kind when 'order' then 'order.refunded' else 'payment.refunded' end
+             where r.ordinal is not null
+             group by r.id, r.provider_id, r.status, r.concluded_at
+             having count(m.id) > 1 or (count(m.id) = 0 and r.status = 'succeeded' and r.concluded_at > $1)
+             union all
+             select m.event_type from outbox m
+             left join refunds r on r.checkout_id = m.aggregate_id and r.ordinal = m.version
+             where m.event_type in ('order.refunded', 'payment.refunded') and r.id is null",
+        )
+        .bind(now - MESSAGES_LEAST)
+        .fetch_all()
+        .await?;
+    Ok(violated(
+        "each_refund_is_announced_once",
+        "refund",
+        &refunds,
+    ))
+}
+
+/// What has succeeded here has succeeded there, with its amount and once.
+fn each_booked_refund_was_made(
+    made: &[wire::Refund],
+    booked: &[Booked],
     now: DateTime<Utc>,
 ) -> Invariant {
-    let mut violations = Vec::new();
-    for given in given {
-        let id = given.id.to_string();
-        let made: Vec<_> = made
-            .iter()
-            .filter(|made| made.refund_id() == Some(&id) && made.status == "succeeded")
-            .collect();
-        let sum: i64 = made.iter().map(|made| made.amount).sum();
+    let made: HashMap<&str, &wire::Refund> =
+        made.iter().map(|made| (made.id.as_str(), made)).collect();
+    let is_made = |booked: &Booked| {
+        let id = booked.provider_id.as_deref().unwrap_or_default();
+        made.get(id).is_some_and(|made| {
+            Status::of(&made.status) == Some(Status::Succeeded)
+                && made.amount == booked.amount_minor
+                && made.currency == booked.currency
+                && made.payment_intent.as_ref() == Some(&booked.payment_intent_id)
+        })
+    };
+    let violations = booked
+        .iter()
+        .filter(|booked| booked.status == Status::Succeeded)
         // The provider's list was read at `now`. What ended here later may have been made later.
-        let must_be_known = given.has_succeeded() && given.concluded_at.is_some_and(|at| at < now);
-        let is_wrong = match made.len() {
-            0 => must_be_known,
-            1 => sum != given.amount_minor,
-            _ => true,
-        };
-        if is_wrong {
-            violations.push(format!(
-                "refund {id} of {} was made {} times, of {sum}",
-                given.amount_minor,
-                made.len()
-            ));
-        }
-    }
-    Invariant::new("each_refund_is_made_once", violations)
+        .filter(|booked| booked.concluded_at.is_some_and(|at| at < now))
+        .filter(|booked| !is_made(booked))
+        .map(|booked| {
+            let Booked {
+                id, amount_minor, ..
+            } = booked;
+            format!("refund {id} of {amount_minor} is none of the provider's that have succeeded")
+        });
+    Invariant::new("each_booked_refund_was_made", violations.collect())
+}
+
+/// What was made of an order's payment, and whatever carries the id of one of ours, is in our books by now, as it is.
+fn each_refund_is_booked(
+    made: &[wire::Refund],
+    booked: &[Booked],
+    orders: &HashSet<&str>,
+    now: DateTime<Utc>,
+) -> Invariant {
+    let ids: HashSet<String> = booked.iter().map(|it| it.id.to_string()).collect();
+    let is_ours = |made: &wire::Refund| {
+        let of_an_order = made
+            .payment_intent
+            .as_deref()
+            .is_some_and(|it| orders.contains(it));
+        of_an_order || made.refund_id().is_some_and(|id| ids.contains(id))
+    };
+    let is_under_way = |made: &wire::Refund| {
+        let made_at = made.created.and_then(|at| DateTime::from_timestamp(at, 0));
+        made_at.is_none_or(|at| now - at < UNDER_WAY)
+    };
+    let states: HashMap<&str, Status> = booked
+        .iter()
+        .filter_map(|booked| Some((booked.provider_id.as_deref()?, booked.status)))
+        .collect();
+    let is_booked = |made: &wire::Refund| {
+        let booked = states.get(made.id.as_str());
+        booked.is_some_and(|&status| Status::of(&made.status) == Some(status))
+    };
+    let violations = made
+        .iter()
+        .filter(|made| is_ours(made) && !is_under_way(made) && !is_booked(made))
+        .map(|made| {
+            let wire::Refund {
+                id,
+                amount,
+                currency,
+                status,
+                ..
+            } = made;
+            format!("{id} ({amount} {currency}, {status}) is not booked")
+        });
+    Invariant::new("each_refund_is_booked", violations.collect())
 }

@@ -16,11 +16,8 @@ use crate::{
 /// An undecided checkout, or a message that nobody took, older than this needs a person.
 const HORIZON: TimeDelta = TimeDelta::hours(24);
 
-/// How long a mail may wait for a mail server. Longer than the postman tries.
-const MAILING: TimeDelta = TimeDelta::hours(72);
-
 /// How long a published message may be on its way to its consumers.
-const DELIVERY: TimeDelta = TimeDelta::minutes(5);
+pub(super) const DELIVERY: TimeDelta = TimeDelta::minutes(5);
 
 pub(super) async fn invariants(tx: &mut Tx, now: DateTime<Utc>) -> sqlx::Result<Vec<Invariant>> {
     Ok(vec![
@@ -31,7 +28,6 @@ pub(super) async fn invariants(tx: &mut Tx, now: DateTime<Utc>) -> sqlx::Result<
         reservations_follow_their_checkout(tx).await?,
         each_order_is_announced_once(tx, now).await?,
         each_order_is_shipped(tx, now).await?,
-        each_order_is_confirmed(tx, now).await?,
         nothing_is_unpublished_past_the_horizon(tx, now).await?,
         nothing_is_pending_past_the_horizon(tx, now).await?,
         discrepancies_are_resolved(tx).await?,
@@ -158,24 +154,6 @@ async fn each_order_is_shipped(tx: &mut Tx, now: DateTime<Utc>) -> sqlx::Result<
     Ok(violated("each_order_is_shipped", "order", &orders))
 }
 
-/// That there is not more than one confirmation is the table's business. One that was given up is told to the operator, by
-/// the log and by `mail list`: a customer's mistyped address breaks no promise of the shop's.
-async fn each_order_is_confirmed(tx: &mut Tx, now: DateTime<Utc>) -> sqlx::Result<Invariant> {
-    let orders: Vec<(OrderNumber,)> = tx
-        .query(
-            "select o.number from orders o
-             left join outbox m on m.aggregate_id = o.checkout_id and m.event_type = 'order.placed'
-             left join emails e on e.order_number = o.number and e.kind = 'order_confirmation'
-             where ((m.id is null or m.published_at < $1) and e.order_number is null)
-                or (e.created_at < $2 and e.sent_at is null and e.given_up_at is null)",
-        )
-        .bind(now - DELIVERY)
-        .bind(now - MAILING)
-        .fetch_all()
-        .await?;
-    Ok(violated("each_order_is_confirmed", "order", &orders))
-}
-
 async fn nothing_is_unpublished_past_the_horizon(
     tx: &mut Tx,
     now: DateTime<Utc>,
@@ -224,7 +202,7 @@ async fn discrepancies_are_resolved(tx: &mut Tx) -> sqlx::Result<Invariant> {
     ))
 }
 
-fn violated<T: Display>(name: &'static str, kind: &str, rows: &[(T,)]) -> Invariant
+pub(super) fn violated<T: Display>(name: &'static str, kind: &str, rows: &[(T,)]) -> Invariant
 where
     (T,): Row,
 {

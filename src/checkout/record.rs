@@ -275,7 +275,7 @@ async fn why_not(
     };
     let is_new = discrepancies::open(tx, &discrepancy, now).await?;
     if is_new && kind == refunds::LATE && fits && is_taken_on(tx, id, &payment.intent).await? {
-        refunds::request(tx, id, payment, now).await?;
+        refunds::late::request(tx, id, payment, now).await?;
     }
     Ok(Verdict::Discrepancy)
 }

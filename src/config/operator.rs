@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand};
 
 use super::shared::{Database, Log, ProviderAt};
-use crate::orders::OrderNumber;
+use crate::mail::operator::Which;
 
 /// The flags of `audit`.
 #[derive(Debug, Args)]
@@ -77,7 +77,7 @@ pub struct MailArgs {
 /// What can be done with the mails.
 #[derive(Debug, Subcommand)]
 pub enum MailAction {
-    /// List what is not sent yet: a mail's order and kind, and what it waits for
+    /// List what is not sent yet: what a mail is about, its kind, and what it waits for
     List {
         /// The shop's database
         #[command(flatten)]
@@ -88,8 +88,8 @@ pub enum MailAction {
     },
     /// Try mails again that were given up
     Retry {
-        /// The number of one order [default: all orders]
-        order: Option<OrderNumber>,
+        /// The number of an order, or the id of a purchase or refund, as `list` has it [default: all]
+        about: Option<Which>,
         /// The shop's database
         #[command(flatten)]
         database: Database,

@@ -3,19 +3,20 @@
 //! Of what a customer typed, only the e-mail address gets into a header, and only through a type that has no room for a
 //! line break. The rest stands in the body, which has no commands in it.
 
-use askama::Template;
+use chrono::{DateTime, Utc};
 use lettre::{
     Address,
     message::{Mailbox, Message, MultiPart},
 };
 
-use super::Kind;
+use super::{Kind, Mail, confirmation, not_fulfilled, refund_notice};
 use crate::{
-    checkout::{Buyer, Checkout, CheckoutLine, model},
+    checkout::{Checkout, CheckoutLine, model},
     db::Db,
     money::Money,
     order_links::OrderLinks,
-    orders::{self, Order, OrderNumber},
+    orders::{self, Order},
+    refunds::{self, Refund, Status},
 };
 
 /// Writes the mails.
@@ -29,109 +30,122 @@ pub struct Composer {
     pub links: OrderLinks,
 }
 
+/// A mail that can be sent.
+#[derive(Debug)]
+pub struct Letter {
+    /// The same for each copy of it, and for no other: what it is about, and its kind.
+    pub name: String,
+    /// All of it.
+    pub message: Message,
+}
+
+/// What one kind of mail has of its own.
+pub(super) struct Draft {
+    pub title: String,
+    pub date: DateTime<Utc>,
+    pub text: String,
+    pub html: String,
+}
+
 impl Composer {
-    /// The mail of this kind about an order: in all that matters the same whenever it is asked for.
-    pub async fn compose(&self, number: &OrderNumber, kind: Kind) -> Result<Message, ComposeError> {
-        let order = orders::find(&self.db, number)
-            .await?
-            .ok_or(ComposeError::NoOrder)?;
-        let checkout = model::find(&self.db, order.checkout_id)
-            .await?
-            .ok_or(ComposeError::NoOrder)?;
+    /// The mail: in all that matters the same whenever it is asked for.
+    pub async fn compose(&self, mail: &Mail) -> Result<Letter, ComposeError> {
+        let found = model::find(&self.db, mail.checkout_id).await?;
+        let checkout = found.ok_or(ComposeError::NothingToSay)?;
         let lines = model::lines(&self.db, checkout.id).await?;
-        match kind {
-            Kind::OrderConfirmation => self.confirmation(&order, &checkout, &lines),
-        }
+        let order = orders::of_checkout(&self.db, checkout.id).await?;
+        let subject = mail.subject(order.as_ref().map(|order| &order.number));
+        let draft = match (mail.kind, &order) {
+            (Kind::OrderConfirmation, Some(order)) => {
+                confirmation::write(order, &checkout.buyer, &lines, self.links.to(&order.number))?
+            }
+            (Kind::NotFulfilled, None) => self.not_fulfilled(&checkout, &lines).await?,
+            (Kind::RefundNotice, Some(order)) => self.refund_notice(mail, order).await?,
+            _ => return Err(ComposeError::NothingToSay),
+        };
+        let message = self.address(&checkout, &subject, mail.kind, draft)?;
+        let name = format!("{subject}-{}", mail.kind);
+        Ok(Letter { name, message })
     }
 
-    fn confirmation(
+    async fn not_fulfilled(
         &self,
-        order: &Order,
         checkout: &Checkout,
         lines: &[CheckoutLine],
+    ) -> Result<Draft, ComposeError> {
+        let refunds = refunds::model::of_checkout(&self.db, checkout.id).await?;
+        let refund = refunds.iter().find(|refund| is_given_back(refund));
+        let refund = refund.ok_or(ComposeError::NotTrueAnyMore)?;
+        not_fulfilled::write(refund, lines, self.links.shop())
+    }
+
+    async fn refund_notice(&self, mail: &Mail, order: &Order) -> Result<Draft, ComposeError> {
+        let refunds = refunds::model::of_checkout(&self.db, mail.checkout_id).await?;
+        let is_it = |refund: &&Refund| refund.id == mail.about.into() && is_given_back(refund);
+        let refund = refunds.iter().find(is_it);
+        let refund = refund.ok_or(ComposeError::NotTrueAnyMore)?;
+        refund_notice::write(refund, &refunds, order, self.links.to(&order.number))
+    }
+
+    fn address(
+        &self,
+        checkout: &Checkout,
+        subject: &str,
+        kind: Kind,
+        draft: Draft,
     ) -> Result<Message, ComposeError> {
-        let said = Confirmation::of(order, &checkout.buyer, lines, self.links.to(&order.number));
-        let text = ConfirmationText { it: &said }.render()?;
-        let html = ConfirmationHtml { it: &said }.render()?;
         let to: Address = checkout
             .buyer
             .email
             .parse()
             .map_err(|_| ComposeError::NoAddress)?;
-        let id = format!(
-            "<{}.{}@{}>",
-            order.number,
-            Kind::OrderConfirmation,
-            self.from.email.domain()
-        );
+        let id = format!("<{subject}.{kind}@{}>", self.from.email.domain());
         Ok(Message::builder()
             .from(self.from.clone())
             .to(Mailbox::new(None, to))
-            .subject(format!("Your order {}", order.number))
-            .date(order.created_at.into())
+            .subject(draft.title)
+            .date(draft.date.into())
             .message_id(Some(id))
-            .multipart(MultiPart::alternative_plain_html(text, html))?)
+            .multipart(MultiPart::alternative_plain_html(draft.text, draft.html))?)
     }
 }
 
-/// What a confirmation says, as text.
-struct Confirmation {
-    number: String,
-    lines: Vec<Line>,
-    total: String,
-    address: Vec<String>,
-    link: String,
+/// A refund may have come back from the bank before the mail about it was sent.
+fn is_given_back(refund: &Refund) -> bool {
+    refund.status == Status::Succeeded
 }
 
-struct Line {
-    name: String,
-    quantity: i64,
-    amount: String,
+/// So many units of one product.
+pub(super) struct Line {
+    pub name: String,
+    pub quantity: i64,
+    pub amount: String,
 }
 
-impl Confirmation {
-    fn of(order: &Order, buyer: &Buyer, lines: &[CheckoutLine], link: String) -> Self {
-        let currency = order.amount().currency;
-        let lines = lines.iter().map(|line| Line {
+impl Line {
+    pub(super) fn of(line: &CheckoutLine, total: Money) -> Self {
+        Self {
             name: one_line(&line.name),
             quantity: line.quantity,
-            amount: Money::new(line.amount_minor, currency).to_string(),
-        });
-        let city = format!("{} {}", buyer.postal_code, buyer.city);
-        let address = [&buyer.name, &buyer.address, &city, &buyer.country];
-        Self {
-            number: order.number.to_string(),
-            lines: lines.collect(),
-            total: order.amount().to_string(),
-            address: address.map(|line| one_line(line)).to_vec(),
-            link,
+            amount: Money::new(line.amount_minor, total.currency).to_string(),
         }
     }
 }
 
 /// A customer's line break would make a line of its own in the text, which might pass for one of ours.
-fn one_line(text: &str) -> String {
+pub(super) fn one_line(text: &str) -> String {
     text.replace(char::is_control, " ")
-}
-
-#[derive(Template)]
-#[template(path = "mail/order_confirmation.txt")]
-struct ConfirmationText<'a> {
-    it: &'a Confirmation,
-}
-
-#[derive(Template)]
-#[template(path = "mail/order_confirmation.html")]
-struct ConfirmationHtml<'a> {
-    it: &'a Confirmation,
 }
 
 /// Why there is no mail.
 #[derive(Debug, thiserror::Error)]
 pub enum ComposeError {
-    /// The order is not there.
-    #[error("there is no such order")]
-    NoOrder,
+    /// What it is about is not there.
+    #[error("there is nothing that it could be about")]
+    NothingToSay,
+    /// It would say that money was given back, which has come back since. A discrepancy is open about that.
+    #[error("the refund has failed since")]
+    NotTrueAnyMore,
     /// What the customer gave as an address can never be sent to.
     #[error("the address is of no use")]
     NoAddress,

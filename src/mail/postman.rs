@@ -10,19 +10,18 @@
 //!   └────────────┘        `boring-checkout mail retry`
 //! ```
 
-use std::{fmt, time::Duration};
+use std::time::Duration;
 
-use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 
 use super::{
-    Kind,
+    Mail,
     compose::{ComposeError, Composer},
     post::{Post, SendError},
 };
 use crate::{
     clock::Clock,
     db::{Db, retrying},
-    orders::OrderNumber,
     workers::{Work, backoff},
 };
 
@@ -57,8 +56,8 @@ pub struct Postman {
 /// A mail that is ours until `not_before`.
 #[derive(Debug, sqlx::FromRow)]
 pub struct Claimed {
-    order_number: OrderNumber,
-    kind: Kind,
+    #[sqlx(flatten)]
+    mail: Mail,
     attempts: i64,
     not_before: DateTime<Utc>,
 }
@@ -67,7 +66,7 @@ pub struct Claimed {
 macro_rules! due {
     ($limit:literal) => {
         concat!(
-            "select order_number, kind from emails
+            "select about, kind from emails
              where sent_at is null and given_up_at is null
                and (not_before is null or not_before <= $1)
              order by attempts, created_at
@@ -99,32 +98,32 @@ impl Work for Postman {
         claim(&self.db, room, now, now + LEASE).await
     }
 
-    async fn perform(&self, mail: Claimed) -> sqlx::Result<()> {
-        let (order, kind, attempt) = (&mail.order_number, mail.kind, mail.attempts);
-        let Some(failure) = self.send(&mail).await.err() else {
-            retrying(|| mark_sent(&self.db, &mail, self.clock.now())).await?;
-            tracing::info!(%order, %kind, attempt, "mail sent");
+    async fn perform(&self, claimed: Claimed) -> sqlx::Result<()> {
+        let (mail, attempt) = (&claimed.mail, claimed.attempts);
+        let (about, kind) = (mail.about, mail.kind);
+        let Some(failure) = self.send(mail).await.err() else {
+            retrying(|| mark_sent(&self.db, mail, self.clock.now())).await?;
+            tracing::info!(%about, %kind, attempt, "mail sent");
             return Ok(());
         };
         let now = self.clock.now();
         let given_up = attempt >= failure.attempts_max();
         // Servers repeat the address in what they say, so that goes into the database and not into the log.
         if given_up {
-            tracing::error!(%order, %kind, attempt, "mail given up");
+            tracing::error!(%about, %kind, attempt, "mail given up");
         } else {
-            tracing::warn!(%order, %kind, attempt, "mail not sent");
+            tracing::warn!(%about, %kind, attempt, "mail not sent");
         }
         let until = now + backoff(attempt, LONGEST_WAIT);
         let given_up_at = given_up.then_some(now);
-        retrying(|| postpone(&self.db, &mail, until, given_up_at, &failure)).await
+        retrying(|| postpone(&self.db, &claimed, until, given_up_at, &failure)).await
     }
 }
 
 impl Postman {
-    async fn send(&self, mail: &Claimed) -> Result<(), Failure> {
-        let message = self.composer.compose(&mail.order_number, mail.kind).await?;
-        let name = format!("{}-{}", mail.order_number, mail.kind);
-        tokio::time::timeout(PATIENCE, self.post.send(&name, message))
+    async fn send(&self, mail: &Mail) -> Result<(), Failure> {
+        let letter = self.composer.compose(mail).await?;
+        tokio::time::timeout(PATIENCE, self.post.send(&letter.name, letter.message))
             .await
             .unwrap_or_else(|_| Err(SendError::Later("no answer in time".to_owned())))?;
         Ok(())
@@ -143,7 +142,7 @@ enum Failure {
 impl Failure {
     fn attempts_max(&self) -> i64 {
         match self {
-            Self::Compose(ComposeError::NoAddress) => 1,
+            Self::Compose(ComposeError::NoAddress | ComposeError::NotTrueAnyMore) => 1,
             Self::Compose(_) | Self::Send(SendError::Later(_)) => ATTEMPTS_MAX,
             Self::Send(SendError::Refused(_)) => REFUSALS_MAX,
         }
@@ -165,7 +164,7 @@ async fn claim(
             due!("$3"),
             "/*pg for update skip locked */)
              update emails set not_before = $2, attempts = attempts + 1
-             where (order_number, kind) in (select order_number, kind from due)
+             where (about, kind) in (select about, kind from due)
              returning *"
         ))
         .bind(now)
@@ -178,13 +177,13 @@ async fn claim(
 }
 
 /// Whoever sent it, it is sent: no lease is asked for.
-async fn mark_sent(db: &Db, mail: &Claimed, now: DateTime<Utc>) -> sqlx::Result<()> {
+async fn mark_sent(db: &Db, mail: &Mail, now: DateTime<Utc>) -> sqlx::Result<()> {
     let mut tx = db.begin().await?;
     tx.query(
         "update emails set sent_at = $3, given_up_at = null, last_error = null
-         where order_number = $1 and kind = $2 and sent_at is null",
+         where about = $1 and kind = $2 and sent_at is null",
     )
-    .bind(&mail.order_number)
+    .bind(mail.about)
     .bind(mail.kind)
     .bind(now)
     .execute()
@@ -195,7 +194,7 @@ async fn mark_sent(db: &Db, mail: &Claimed, now: DateTime<Utc>) -> sqlx::Result<
 /// Lets a mail wait, if the lease is still ours: else somebody else knows better.
 async fn postpone(
     db: &Db,
-    mail: &Claimed,
+    claimed: &Claimed,
     until: DateTime<Utc>,
     given_up_at: Option<DateTime<Utc>>,
     failure: &Failure,
@@ -203,73 +202,15 @@ async fn postpone(
     let mut tx = db.begin().await?;
     tx.query(
         "update emails set not_before = $4, given_up_at = $5, last_error = $6
-         where order_number = $1 and kind = $2 and not_before = $3 and sent_at is null",
+         where about = $1 and kind = $2 and not_before = $3 and sent_at is null",
     )
-    .bind(&mail.order_number)
-    .bind(mail.kind)
-    .bind(mail.not_before)
+    .bind(claimed.mail.about)
+    .bind(claimed.mail.kind)
+    .bind(claimed.not_before)
     .bind(until)
     .bind(given_up_at)
     .bind(failure.to_string())
     .execute()
     .await?;
     tx.commit().await
-}
-
-/// A mail that is owed.
-#[derive(Debug, sqlx::FromRow)]
-pub struct Owed {
-    order_number: OrderNumber,
-    kind: Kind,
-    attempts: i64,
-    not_before: Option<DateTime<Utc>>,
-    given_up_at: Option<DateTime<Utc>>,
-    last_error: Option<String>,
-    created_at: DateTime<Utc>,
-}
-
-/// For people: a line for each mail.
-impl fmt::Display for Owed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (state, since) = match (self.given_up_at, self.not_before) {
-            (Some(at), _) => ("given up at", at),
-            (None, Some(at)) => ("waits until", at),
-            (None, None) => ("new since", self.created_at),
-        };
-        let since = since.to_rfc3339_opts(SecondsFormat::Secs, true);
-        let (order, kind, attempts) = (&self.order_number, self.kind, self.attempts);
-        write!(f, "{order}  {kind}  {state} {since}, {attempts} attempts")?;
-        match &self.last_error {
-            // It may have any number of lines.
-            Some(error) => write!(f, ": {}", error.replace(char::is_control, " ")),
-            None => Ok(()),
-        }
-    }
-}
-
-/// Everything that is not sent, oldest first.
-pub async fn owed(db: &Db) -> sqlx::Result<Vec<Owed>> {
-    db.query("select * from emails where sent_at is null order by created_at, order_number, kind")
-        .fetch_all()
-        .await
-}
-
-/// Lets what was given up, of one order or of all, be tried again, as if for the first time. Returns how many.
-pub async fn retry(db: &Db, order: Option<&OrderNumber>) -> sqlx::Result<u64> {
-    retrying(|| retry_once(db, order)).await
-}
-
-async fn retry_once(db: &Db, order: Option<&OrderNumber>) -> sqlx::Result<u64> {
-    let mut tx = db.begin().await?;
-    let retried = tx
-        .query(
-            "update emails set given_up_at = null, not_before = null, attempts = 0
-             where given_up_at is not null and order_number = coalesce($1, order_number)",
-        )
-        .bind(order)
-        .execute()
-        .await?;
-    tx.leaves_work();
-    tx.commit().await?;
-    Ok(retried)
 }

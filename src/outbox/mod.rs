@@ -29,7 +29,7 @@ pub mod relay;
 use std::fmt;
 
 use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use sqlx::types::Json;
 
 use crate::{db::Tx, ids::CheckoutId};
@@ -73,6 +73,20 @@ pub struct Message {
 }
 
 impl Message {
+    /// What it says, when its type is `event_type`, in the one format that this version of the shop knows: the first. Rows
+    /// that do not say theirs are older than the number.
+    pub fn read<T: DeserializeOwned>(&self, event_type: &str) -> Result<Option<T>, Unreadable> {
+        if self.event_type != event_type {
+            return Ok(None);
+        }
+        let format = self.payload.get("format").map(serde_json::Value::as_i64);
+        if !matches!(format, None | Some(Some(1))) {
+            return Err(Unreadable);
+        }
+        let news = serde_json::from_value(self.payload.clone()).map_err(|_| Unreadable)?;
+        Ok(Some(news))
+    }
+
     /// The same for each copy of the message, and for no other message, of this shop or of any.
     pub fn id(&self) -> MessageId {
         MessageId(format!(

@@ -19,7 +19,7 @@ use url::form_urlencoded;
 pub use self::{
     events::Events,
     outcome::{Doubt, Found, Outcome, Payment},
-    refund::RefundOutcome,
+    refund::{RefundOutcome, RefundWish},
     transport::UnusableUrl,
 };
 use self::{

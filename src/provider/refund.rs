@@ -10,6 +10,17 @@ use super::{
     wire::{ErrorBody, List, Refund},
 };
 
+/// What is to be given back.
+#[derive(Clone, Copy, Debug)]
+pub struct RefundWish<'a> {
+    /// The payment intent that it was paid with.
+    pub intent: &'a str,
+    /// Minor units: all of it, or a part.
+    pub amount_minor: i64,
+    /// Our own id, kept in the provider's metadata.
+    pub refund_id: &'a str,
+}
+
 /// What came of asking for a refund.
 #[derive(Clone, Debug)]
 pub enum RefundOutcome {
@@ -22,18 +33,17 @@ pub enum RefundOutcome {
 }
 
 impl Provider {
-    /// Gives back all that was paid with the payment intent `intent`, under `key`. `refund_id` is our own id, kept in the
-    /// provider's metadata.
+    /// Gives money back, under `key`.
     pub async fn refund(
         &self,
-        intent: &str,
-        refund_id: &str,
+        wish: RefundWish<'_>,
         key: &str,
         give_up: Duration,
     ) -> RefundOutcome {
         let body = form_urlencoded::Serializer::new(String::new())
-            .append_pair("payment_intent", intent)
-            .append_pair("metadata[refund_id]", refund_id)
+            .append_pair("payment_intent", wish.intent)
+            .append_pair("amount", &wish.amount_minor.to_string())
+            .append_pair("metadata[refund_id]", wish.refund_id)
             .finish();
         match self
             .transport

@@ -50,6 +50,9 @@ pub struct Refund {
     /// What was paid with.
     #[serde(default)]
     pub payment_intent: Option<String>,
+    /// When it was made: Unix seconds, by the provider's clock.
+    #[serde(default)]
+    pub created: Option<i64>,
     /// Our own words on it.
     #[serde(default)]
     pub metadata: HashMap<String, String>,

@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::{apply, refuse};
+use super::{apply, apply::refuse};
 use crate::{
     checkout::{Till, Verdict},
     db::{Db, retrying},
     ids::RefundId,
-    provider::{Doubt, RefundOutcome, wire},
+    provider::{Doubt, RefundOutcome, RefundWish, wire},
     workers::{Work, backoff},
 };
 
@@ -37,6 +37,7 @@ pub struct Refunder {
 pub struct Due {
     id: RefundId,
     payment_intent_id: String,
+    amount_minor: i64,
     call_key: String,
     attempts: i64,
     lease_until: DateTime<Utc>,
@@ -85,12 +86,12 @@ impl Work for Refunder {
             }
             RefundOutcome::Refused(code) => {
                 tracing::error!(refund.id = %due.id, code, "the provider refuses the refund");
-                return retrying(|| give_up(db, due.id, &code, now())).await;
+                return retrying(|| give_up(db, &due, &code, now())).await;
             }
             RefundOutcome::Unknown(doubt) => {
                 tracing::warn!(refund.id = %due.id, attempt = due.attempts, ?doubt, "refund unknown");
                 if doubt == Doubt::StoredError {
-                    // Of no more use. Another one is safe: what was given back in full is not given back again.
+                    // Of no more use. Another one is safe: the call is over, so whatever it made is found by then.
                     key = format!("refund-{}-{}", due.id, due.attempts);
                 }
             }
@@ -116,7 +117,12 @@ impl Refunder {
             }
         }
         let id = due.id.to_string();
-        provider.refund(intent, &id, &due.call_key, PATIENCE).await
+        let wish = RefundWish {
+            intent,
+            amount_minor: due.amount_minor,
+            refund_id: &id,
+        };
+        provider.refund(wish, &due.call_key, PATIENCE).await
     }
 }
 
@@ -154,9 +160,9 @@ async fn record(db: &Db, made: &wire::Refund, now: DateTime<Utc>) -> sqlx::Resul
     Ok(verdict)
 }
 
-async fn give_up(db: &Db, id: RefundId, code: &str, now: DateTime<Utc>) -> sqlx::Result<()> {
+async fn give_up(db: &Db, due: &Due, code: &str, now: DateTime<Utc>) -> sqlx::Result<()> {
     let mut tx = db.begin().await?;
-    refuse(&mut tx, id, code, now).await?;
+    refuse(&mut tx, due.id, &due.payment_intent_id, code, now).await?;
     tx.commit().await
 }
 

@@ -22,6 +22,7 @@ use crate::{
     },
     db::retrying,
     ids::{CartId, CheckoutId},
+    refunds::late,
 };
 
 /// How long the customer waits for the payment before being shown that it is under way. The work itself goes on.
@@ -37,11 +38,21 @@ pub async fn form(State(app): State<App>, visitor: Visitor) -> Result<Response, 
         Some(failed) => CheckoutForm::again(failed),
         None => CheckoutForm::empty(),
     };
+    let declined = match &failed {
+        Some(failed) => why_declined(&app, failed).await?,
+        None => None,
+    };
     form_page(&app, &visitor, form, StatusCode::OK, |page, _| {
-        page.declined =
-            failed.map(|failed| show::reason(failed.failure_code.as_deref()).to_owned());
+        page.declined = declined;
     })
     .await
+}
+
+/// Why nothing was charged at the last attempt; `None` when something was after all, which the attempt's own page tells.
+async fn why_declined(app: &App, failed: &Checkout) -> Result<Option<String>, PageError> {
+    let too_late = late::of_checkout(&app.till.db, failed.id).await?;
+    let reason = show::reason(failed.failure_code.as_deref());
+    Ok(too_late.is_none().then(|| reason.to_owned()))
 }
 
 /// `POST /checkout`. Answers a purchase with a redirect, always: a reload then repeats a harmless GET.

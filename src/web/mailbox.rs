@@ -8,7 +8,7 @@ use axum::{
 };
 
 use super::{error::PageError, show, views, visitor::Visitor};
-use crate::{app::App, mail::mailbox::Letter};
+use crate::{app::App, clock, mail::mailbox::Letter};
 
 /// What others have written, customers for instance, is in a mail. It may look as it likes, and do nothing.
 const STYLE_ALONE: &str = "sandbox allow-popups; default-src 'none'; style-src 'unsafe-inline'";
@@ -59,6 +59,6 @@ fn view(letter: &Letter) -> views::Letter {
         to: letter.to.clone(),
         subject: letter.subject.clone(),
         message_id: letter.message_id.clone(),
-        date: letter.date.map(show::time).unwrap_or_default(),
+        date: letter.date.map(clock::in_words).unwrap_or_default(),
     }
 }

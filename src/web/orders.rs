@@ -12,7 +12,10 @@ use super::{checkout_form::country_name, error::PageError, show, views, visitor:
 use crate::{
     app::App,
     checkout::{Buyer, PaymentMethod, model},
+    clock,
+    money::Money,
     orders,
+    refunds::{self, Refund, Status, model::sum},
 };
 
 /// What the link in a mail adds to the address.
@@ -40,11 +43,13 @@ pub async fn order(
         .await?
         .ok_or(PageError::NotFound)?;
     let lines = model::lines(&app.till.db, checkout.id).await?;
+    let refunds = refunds::model::of_checkout(&app.till.db, checkout.id).await?;
+    let refunded = Refunded::of(order.amount(), &refunds);
     let page = views::OrderPage {
         chrome: visitor.chrome(&app).await?,
         number: order.number.to_string(),
-        state: "Paid".to_owned(),
-        placed_at: show::time(order.created_at),
+        state: refunded.state().to_owned(),
+        placed_at: clock::in_words(order.created_at),
         placed_at_rfc3339: order.created_at.to_rfc3339_opts(SecondsFormat::Secs, true),
         lines: lines
             .iter()
@@ -59,9 +64,61 @@ pub async fn order(
         payment_reference: checkout.payment_intent_id.clone().unwrap_or_default(),
         email: checkout.buyer.email.clone(),
         address: address(&checkout.buyer),
-        ..views::OrderPage::default()
+        refunds: refunds.iter().map(refund).collect(),
+        refunded: unless_zero(refunded.given_back),
+        on_its_way: unless_zero(refunded.on_its_way),
+        left: unless_zero(refunded.left),
     };
     show::page(StatusCode::OK, &page)
+}
+
+/// How much of an order went back.
+struct Refunded {
+    given_back: Money,
+    on_its_way: Money,
+    left: Money,
+}
+
+impl Refunded {
+    fn of(total: Money, refunds: &[Refund]) -> Self {
+        let given_back = sum(refunds, Status::Succeeded, total.currency);
+        let on_its_way = sum(refunds, Status::Pending, total.currency);
+        let left = total.minor - given_back.minor - on_its_way.minor;
+        Self {
+            given_back,
+            on_its_way,
+            left: Money::new(left, total.currency),
+        }
+    }
+
+    /// What is on its way may still come back, so it counts as paid.
+    fn state(&self) -> &'static str {
+        match (
+            self.given_back.minor,
+            self.on_its_way.minor + self.left.minor,
+        ) {
+            (0, _) => "Paid",
+            (_, 0) => "Refunded",
+            _ => "Partially refunded",
+        }
+    }
+}
+
+fn unless_zero(amount: Money) -> Option<String> {
+    (amount.minor != 0).then(|| amount.to_string())
+}
+
+fn refund(refund: &Refund) -> views::Refund {
+    let state = match refund.status {
+        Status::Pending => "On its way",
+        Status::Succeeded => "Given back",
+        Status::Failed => "Not given back",
+    };
+    views::Refund {
+        amount: refund.amount().to_string(),
+        state: state.to_owned(),
+        at: clock::in_words(refund.concluded_at.unwrap_or(refund.created_at)),
+    }
 }
 
 fn address(buyer: &Buyer) -> Vec<String> {

@@ -5,7 +5,7 @@ use axum::{
     http::StatusCode,
     response::{Html, IntoResponse as _, Response},
 };
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::TimeDelta;
 
 use super::{error::PageError, views};
 use crate::{cart, checkout::CheckoutLine, money::Currency, money::Money};
@@ -35,11 +35,6 @@ pub fn checkout_line(line: &CheckoutLine, currency: Currency) -> views::Line {
         unit_price: Money::new(line.unit_minor, currency).to_string(),
         amount: Money::new(line.amount_minor, currency).to_string(),
     }
-}
-
-/// An instant, with its time zone: `29 November 2026, 15:54 UTC`.
-pub fn time(at: DateTime<Utc>) -> String {
-    at.format("%-d %B %Y, %H:%M UTC").to_string()
 }
 
 /// How long ago something was: `4 minutes ago`.

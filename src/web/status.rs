@@ -13,7 +13,8 @@ use super::{checkout::log_failure, error::PageError, show, views, visitor::Visit
 use crate::{
     app::App,
     checkout::{self, Checkout, Status, model},
-    orders,
+    clock, orders,
+    refunds::late::{self, TooLate},
 };
 
 /// How long the page waits for a payment that was left open by somebody else, before it shows how it stands.
@@ -92,6 +93,17 @@ async fn view(
     visitor: &Visitor,
     checkout: Checkout,
 ) -> Result<views::Status, PageError> {
+    if matches!(checkout.status, Status::Declined | Status::Canceled)
+        && let Some(too_late) = late::of_checkout(&app.till.db, checkout.id).await?
+    {
+        return Ok(views::Status::TooLate(match too_late {
+            TooLate::GoingBack => views::TooLate::GoingBack,
+            TooLate::GivenBack { at } => views::TooLate::GivenBack {
+                at: clock::in_words(at),
+            },
+            TooLate::LookedInto => views::TooLate::LookedInto,
+        }));
+    }
     Ok(match checkout.status {
         Status::Pending => match checkout.next_action_url {
             Some(url) => views::Status::NeedsAuthentication { url },

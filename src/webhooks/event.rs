@@ -63,7 +63,7 @@ impl Event {
             .and_then(|object| serde_json::from_value::<PaymentIntent>(object.clone()).ok())
             .filter(can_be_stored);
         let refund = object
-            .filter(|_| of_our_mode && kind.starts_with("refund."))
+            .filter(|_| of_our_mode && tells_of_a_refund(&kind))
             .and_then(|object| serde_json::from_value::<Refund>(object.clone()).ok())
             .filter(|refund| is_sane(&refund.id) && is_sane(&refund.currency))
             .filter(|refund| refund.payment_intent.as_deref().is_none_or(is_sane));
@@ -89,6 +89,16 @@ fn tells_of_a_payment(kind: &str) -> bool {
             | "payment_intent.canceled"
             | "payment_intent.processing"
             | "payment_intent.requires_action"
+    )
+}
+
+/// The kinds whose object is a refund. `charge.refunded` is not one of them: it carries the charge, with the sum of all its
+/// refunds, and each of these has told of itself.
+/// <https://docs.stripe.com/changelog/acacia/2024-10-28/refund-webhook-update>
+fn tells_of_a_refund(kind: &str) -> bool {
+    matches!(
+        kind,
+        "refund.created" | "refund.updated" | "refund.failed" | "charge.refund.updated"
     )
 }
 

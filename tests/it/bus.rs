@@ -154,7 +154,7 @@ async fn a_broker_that_is_killed_again_and_again_loses_nothing() {
     };
     tokio::join!(buying, killing);
     // What was on its way to us when the broker died is delivered again after half a minute.
-    arrive_within(Duration::from_secs(60), &shop, CUSTOMERS).await;
+    arrive_within(Duration::from_mins(1), &shop, CUSTOMERS).await;
     shop.expects(so_many(CUSTOMERS)).await;
 }
 
@@ -222,7 +222,7 @@ async fn messages_that_are_deleted_on_the_broker_are_missed_within_the_hour() {
     stream.expect("a stream").purge().await.expect("purged");
     shop.settles().await;
 
-    shop.app().till.clock.advance(Duration::from_secs(3600));
+    shop.app().till.clock.advance(Duration::from_hours(1));
     arrive(&shop, 3).await;
     assert_eq!(broker.stored().await, 3);
     shop.expects(so_many(3)).await;
@@ -571,7 +571,7 @@ async fn caught_in_the_act(broker: &Broker) -> Caught {
 async fn acknowledged_by_another(broker: &Broker, shop: &Shop) {
     let other = another_shop(shop, &["--bus-url", &broker.url()]).await;
     for consumer in CONSUMERS {
-        within(Duration::from_secs(60), "it is acknowledged", || async {
+        within(Duration::from_mins(1), "it is acknowledged", || async {
             let consumer = broker.consumer(consumer.name()).await;
             consumer.num_ack_pending == 0 && consumer.ack_floor.stream_sequence == 1
         })

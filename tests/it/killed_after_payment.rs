@@ -28,7 +28,7 @@ const CUSTOMERS: usize = 6;
 const PURCHASES_FOR_A_KILL: usize = 20;
 
 /// How long the last of it may take to arrive: what the dead had in hand comes again after half a minute.
-const AFTERMATH: Duration = Duration::from_secs(120);
+const AFTERMATH: Duration = Duration::from_mins(2);
 
 /// The thousand where somebody waits for it (`scripts/test`), fewer where somebody is at work.
 fn purchases() -> usize {

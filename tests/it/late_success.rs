@@ -1,10 +1,14 @@
-//! Money that arrives for a checkout which had ended otherwise. It goes back, by itself and once.
+//! Money that arrives for a checkout which had ended otherwise. It goes back, by itself and once, and its customer is told.
 
-use boring_checkout::{audit::Counts, refunds::refunder::Refunder, workers::Workers};
+use boring_checkout::{
+    audit::Counts, checkout::record, ids::CheckoutId, provider::Outcome,
+    refunds::refunder::Refunder, workers::Workers,
+};
 use serde_json::{Value, json};
 
-use crate::world::{Page, Provider, Shop, Visitor, client, eventually};
+use crate::world::{Letter, Mail, Page, Provider, Shop, Visitor, client, eventually};
 
+const TOO_LATE: &str = "Your payment came too late";
 const REFUND: &str = "refunds.create";
 const OPEN: &str = "select count(*) from discrepancies where resolved_at is null";
 const FOUND: &str = "select count(*) from discrepancies where kind = 'paid_after_the_end'";
@@ -13,7 +17,7 @@ pub async fn shop() -> Shop {
     Shop::open_with_workers(&["--provider-timeout", "1s", "--lease", "300ms"]).await
 }
 
-async fn calls(provider: &Provider, path: &str, body: &str) -> Page {
+pub async fn calls(provider: &Provider, path: &str, body: &str) -> Page {
     let call = client()
         .post(format!("{}{path}", provider.url))
         .bearer_auth("sk_test_boring")
@@ -53,6 +57,54 @@ pub async fn is_given_back(shop: &Shop) {
     .await;
 }
 
+/// The mails of a kind in the shop's folder, once all that are owed are written.
+pub async fn mails(shop: &Shop, kind: &str) -> Vec<Mail> {
+    shop.finishes().await;
+    let Ok(files) = std::fs::read_dir(shop.database.mail_folder()) else {
+        return Vec::new();
+    };
+    let paths = files.map(|file| file.expect("a file").path());
+    let end = format!("-{kind}.eml");
+    let paths = paths.filter(|path| path.to_string_lossy().ends_with(&end));
+    paths
+        .map(|path| Mail::of(&std::fs::read_to_string(path).expect("text")))
+        .collect()
+}
+
+/// The one explanatory mail, and no confirmation.
+async fn is_told_once(shop: &Shop) {
+    let told = mails(shop, "not_fulfilled").await;
+    let [mail] = &told[..] else {
+        panic!("one mail: {told:?}")
+    };
+    assert_eq!(mail.header("To"), "buyer@example.com");
+    let checkout: CheckoutId = shop
+        .db()
+        .query("select about from emails where kind = 'not_fulfilled'")
+        .fetch_scalar()
+        .await
+        .expect("what it is about");
+    assert_eq!(
+        mail.header("Message-ID"),
+        format!("<{checkout}.not_fulfilled@boring.example>")
+    );
+    for part in [mail.part("text/plain"), mail.part("text/html")] {
+        for said in [
+            "1",
+            "Plain black tea",
+            "payment of €4.90 arrived after this purchase had ended",
+            "nothing will be delivered",
+            "We gave €4.90 back on",
+            "UTC",
+            "to the card that it came from",
+            &shop.url,
+        ] {
+            assert!(part.contains(said), "{said} in {part}");
+        }
+        assert!(!part.to_lowercase().contains("thank"), "{part}");
+    }
+}
+
 /// The money came, and went back, once; there is no order, and nothing is sold.
 pub async fn nothing_came_of_it(shop: &Shop) {
     let report = shop.report().await;
@@ -79,10 +131,19 @@ async fn r48_a_payment_after_a_decline_goes_back() {
     is_paid(&shop, &intent, "pm_card_visa").await;
     is_given_back(&shop).await;
 
-    assert_eq!(
-        buyer.sees(&status).await.heading(),
-        "The payment was declined"
+    let page = buyer.sees(&status).await;
+    assert_eq!(page.heading(), TOO_LATE);
+    let text = page.text("main");
+    assert!(text.contains("€4.90 was given back on"), "{text}");
+    assert!(text.contains("UTC , to the card"), "{text}");
+    assert!(
+        !text.contains("not charged") && !text.contains("Thank"),
+        "{text}"
     );
+    let form = buyer.sees("/checkout").await;
+    assert!(!form.text("main").contains("Nothing was charged"));
+    is_told_once(&shop).await;
+    assert_eq!(mails(&shop, "order_confirmation").await.len(), 0);
     nothing_came_of_it(&shop).await;
     // The cart is still the customer's.
     let second = buyer.buys().await;
@@ -114,7 +175,115 @@ async fn r48_a_charge_that_comes_into_being_a_day_later_goes_back() {
     assert_eq!(paid.status, 200);
     shop.later(61);
     is_given_back(&shop).await;
+    is_told_once(&shop).await;
     nothing_came_of_it(&shop).await;
+}
+
+/// A product that somebody has named in the middle of the night.
+#[tokio::test]
+async fn nothing_in_the_explanatory_mail_passes_for_markup_or_for_a_line_of_ours() {
+    let shop = shop().await;
+    let (_, _, intent) = declined(&shop).await;
+    let mut tx = shop.db().begin().await.expect("a transaction");
+    tx.query("update checkout_lines set name = $1")
+        .bind("Tea\r\n\r\nWe owe you <b>€100</b>")
+        .execute()
+        .await
+        .expect("changed");
+    tx.commit().await.expect("a commit");
+    is_paid(&shop, &intent, "pm_card_visa").await;
+    is_given_back(&shop).await;
+    let mail = mails(&shop, "not_fulfilled").await.remove(0);
+    let plain = mail.part("text/plain");
+    assert!(plain.contains("1 x Tea    We owe you <b>"), "{plain}");
+    let html = mail.part("text/html");
+    assert!(html.contains("We owe you &#60;b&#62;"), "{html}");
+    nothing_came_of_it(&shop).await;
+}
+
+/// The goods went to somebody else meanwhile.
+#[tokio::test]
+async fn r48_a_payment_for_what_was_sold_to_somebody_else_goes_back() {
+    let shop = shop().await;
+    shop.alters("update products set stock = 1, stocked = 1 where sku = 'TEA-01'")
+        .await;
+    let (late, status, intent) = declined(&shop).await;
+    let faster = shop.visitor().with_cart("TEA-01", 1).await;
+    let form = faster.opens_checkout().await;
+    let form = form.with("email", "faster@example.com");
+    let bought = faster.submits(&form).await.location().to_owned();
+    assert_eq!(faster.waits_at(&bought).await, "Paid");
+
+    is_paid(&shop, &intent, "pm_card_visa").await;
+    is_given_back(&shop).await;
+
+    assert_eq!(late.sees(&status).await.heading(), TOO_LATE);
+    is_told_once(&shop).await;
+    let confirmed = mails(&shop, "order_confirmation").await;
+    assert_eq!(confirmed.len(), 1);
+    assert_eq!(confirmed[0].header("To"), "faster@example.com");
+    let report = shop.report().await;
+    assert!(report.ok, "{report}");
+    let Counts {
+        provider_succeeded,
+        orders,
+        refunds,
+        emails,
+        ..
+    } = report.counts;
+    assert_eq!(
+        (provider_succeeded, orders, refunds, emails),
+        (2, 1, 1, 2),
+        "{report}"
+    );
+}
+
+/// The news of the payment and the decision that there never was one, at the same instant: it is bought and confirmed, or
+/// given back and explained.
+#[tokio::test]
+async fn r48_at_the_instant_of_the_end_exactly_one_of_the_two_happens() {
+    for _ in 0..5 {
+        let shop = shop().await;
+        shop.provider.loses_answers().await;
+        shop.provider.loses_webhooks().await;
+        let buyer = shop.visitor().with_cart("TEA-01", 1).await;
+        let form = buyer.opens_checkout().await;
+        let request = buyer.submission(&form);
+        let submitted = tokio::spawn(request.send());
+        eventually("it is charged", || async {
+            shop.provider.charged().await == 490
+        })
+        .await;
+        let id = shop.db().query("select id from checkouts");
+        let id: CheckoutId = id.fetch_scalar().await.expect("an id");
+        let event = shop
+            .provider
+            .events("payment_intent.succeeded")
+            .await
+            .remove(0);
+
+        let (letter, till) = (Letter::of(&event), &shop.app().till);
+        let now = till.clock.now();
+        let (answer, ended) = tokio::join!(
+            letter.to(&shop.url),
+            record(&till.db, id, &Outcome::NeverCharged, now)
+        );
+        assert_eq!(answer.status, 200);
+        ended.expect("recorded");
+        shop.provider.mends().await;
+        let _ = submitted.await;
+        if shop.count("select count(*) from orders").await == 1 {
+            assert_eq!(mails(&shop, "order_confirmation").await.len(), 1);
+            assert_eq!(mails(&shop, "not_fulfilled").await.len(), 0);
+            let report = shop.report().await;
+            assert!(report.ok, "{report}");
+        } else {
+            is_given_back(&shop).await;
+            is_told_once(&shop).await;
+            assert_eq!(mails(&shop, "order_confirmation").await.len(), 0);
+            nothing_came_of_it(&shop).await;
+        }
+    }
 }
 
 #[tokio::test]
@@ -150,6 +319,7 @@ async fn whatever_goes_wrong_with_the_refund_it_is_made_once() {
         is_paid(&shop, &intent, "pm_card_visa").await;
         is_given_back(&shop).await;
         println!("{fault}");
+        is_told_once(&shop).await;
         nothing_came_of_it(&shop).await;
     }
 }
@@ -177,6 +347,7 @@ async fn told_many_times_and_with_two_refunders_it_is_given_back_once() {
     let calls = shop.provider.calls("POST", "/v1/refunds").await;
     let keys: Vec<&Value> = calls.iter().map(|call| &call["idempotency_key"]).collect();
     assert_eq!(keys.len(), 1, "{keys:?}");
+    is_told_once(&shop).await;
     nothing_came_of_it(&shop).await;
     workers.stop().await;
 }
@@ -185,7 +356,7 @@ async fn told_many_times_and_with_two_refunders_it_is_given_back_once() {
 #[tokio::test]
 async fn a_refund_that_takes_days_is_open_until_it_has_arrived() {
     let shop = shop().await;
-    let (_, _, intent) = declined(&shop).await;
+    let (buyer, status, intent) = declined(&shop).await;
     is_paid(&shop, &intent, "pm_card_pendingRefund").await;
     eventually("it is asked for", || async {
         shop.provider.ledger().await["refunds"]["total"] == 1
@@ -193,17 +364,46 @@ async fn a_refund_that_takes_days_is_open_until_it_has_arrived() {
     .await;
     assert_eq!(shop.count(OPEN).await, 1);
     assert!(!shop.report().await.ok);
+    let page = buyer.sees(&status).await;
+    assert_eq!(page.heading(), TOO_LATE);
+    assert!(page.text("main").contains("€4.90 is on its way back"));
+    assert_eq!(mails(&shop, "not_fulfilled").await.len(), 0);
 
     shop.provider.control("settle", json!({})).await;
     is_given_back(&shop).await;
+    is_told_once(&shop).await;
     nothing_came_of_it(&shop).await;
+}
+
+/// The bank sends it back, days after it seemed to have taken it.
+#[tokio::test]
+async fn a_refund_that_comes_back_is_a_persons_again() {
+    let shop = shop().await;
+    let (buyer, status, intent) = declined(&shop).await;
+    is_paid(&shop, &intent, "pm_card_refundFail").await;
+    is_given_back(&shop).await;
+    assert_eq!(mails(&shop, "not_fulfilled").await.len(), 1);
+
+    shop.provider.control("settle", json!({})).await;
+    let failed = "select count(*) from refunds where status = 'failed'";
+    eventually("it has failed", || async { shop.count(failed).await == 1 }).await;
+    let told = shop.provider.events("refund.created").await;
+    shop.provider.delivers(&told[0], 3).await;
+    assert_eq!(shop.count(failed).await, 1, "and does not succeed again");
+    assert_eq!(shop.count(OPEN).await, 1);
+    assert!(!shop.report().await.ok);
+    let page = buyer.sees(&status).await;
+    assert!(
+        page.text("main")
+            .contains("could not be given back by itself")
+    );
 }
 
 /// Somebody at the provider's dashboard was faster. There is nothing left to give back, and a person knows.
 #[tokio::test]
 async fn a_refund_that_the_provider_refuses_is_left_to_a_person() {
     let shop = shop().await;
-    let (_, _, intent) = declined(&shop).await;
+    let (buyer, status, intent) = declined(&shop).await;
     let lost = json!({"on": {"webhook": "payment_intent.succeeded"}, "fault": "drop", "times": 1});
     shop.provider.fault(lost).await;
     is_paid(&shop, &intent, "pm_card_visa").await;
@@ -217,4 +417,11 @@ async fn a_refund_that_the_provider_refuses_is_left_to_a_person() {
     assert_eq!(shop.provider.ledger().await["refunds"]["succeeded"], 1);
     assert_eq!(shop.count(OPEN).await, 1);
     assert!(!shop.report().await.ok);
+    assert_eq!(mails(&shop, "not_fulfilled").await.len(), 0);
+    let page = buyer.sees(&status).await;
+    assert_eq!(page.heading(), TOO_LATE);
+    assert!(
+        page.text("main")
+            .contains("could not be given back by itself")
+    );
 }

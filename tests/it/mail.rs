@@ -246,7 +246,7 @@ async fn r55_a_refused_recipient_stops_nobody_elses_mail() {
 }
 
 /// `boring-checkout mail …` on the shop's database, from another process.
-async fn command(shop: &Shop, arguments: &[&str]) -> String {
+pub async fn command(shop: &Shop, arguments: &[&str]) -> String {
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_boring-checkout"));
     command.arg("mail").args(arguments);
     command.args(["--database-url", &shop.database.url(), "--log", "warn"]);

@@ -6,7 +6,7 @@ use std::{process::Command, time::Duration};
 
 use boring_checkout::{
     db::{Boundary, Db},
-    mail::postman,
+    mail::operator,
 };
 use futures_util::future::join_all;
 use serde_json::json;
@@ -44,7 +44,7 @@ async fn mail(database: &Database, argument: &str) -> String {
 
 /// What `mail list` shows.
 async fn listed(db: &Db) -> String {
-    let owed = postman::owed(db).await.expect("a list");
+    let owed = operator::owed(db).await.expect("a list");
     let lines: Vec<String> = owed.iter().map(ToString::to_string).collect();
     lines.join("\n")
 }

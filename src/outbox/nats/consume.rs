@@ -34,8 +34,9 @@ use crate::{
 /// How many messages a process has in its hands at a time, of each consumer.
 const BATCH: usize = 16;
 
-/// How long a request for messages stays open while there is none.
-const PULL: Duration = Duration::from_secs(5);
+/// How long a request for messages stays open while there are few. Stopping waits for its end: what the server has sent by
+/// then, and nobody takes, is nobody else's until it has waited for an acknowledgement in vain.
+const PULL: Duration = Duration::from_secs(1);
 
 /// After this time in our hands a message is not begun any more. With [`PATIENCE`] it is less than the server waits for an
 /// acknowledgement.
@@ -157,7 +158,6 @@ impl Consuming {
             let delivery = tokio::select! {
                 biased;
                 delivery = batch.next() => delivery,
-                () = stopping.cancelled() => None,
                 _ = is_up.changed() => None,
             };
             let Some(delivery) = delivery.transpose()? else {
@@ -166,8 +166,8 @@ impl Consuming {
             let answer = if asked.elapsed() < IN_HAND && !stopping.is_cancelled() {
                 self.answer(&delivery).await?
             } else {
-                // Somebody else gets it at once.
-                AckKind::Nak(None)
+                // Somebody else gets it, once this request of ours is over.
+                AckKind::Nak(Some(PULL))
             };
             // An answer that gets lost is followed by another delivery.
             delivery.ack_with(answer).await?;

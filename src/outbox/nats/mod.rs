@@ -159,10 +159,8 @@ fn tell(event: &Event, is_told: &AtomicBool) {
             is_told.store(false, Ordering::Relaxed);
             tracing::info!("connected to the bus");
         }
-        Event::Disconnected | Event::ClientError(_) => {
-            if !is_told.swap(true, Ordering::Relaxed) {
-                tracing::warn!(%event, "the bus is not there; messages wait in the outbox until it is");
-            }
+        Event::Disconnected | Event::ClientError(_) if !is_told.swap(true, Ordering::Relaxed) => {
+            tracing::warn!(%event, "the bus is not there; messages wait in the outbox until it is");
         }
         Event::ServerError(error) => tracing::warn!(%error, "the bus reports an error"),
         _ => {}

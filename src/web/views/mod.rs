@@ -23,7 +23,7 @@ pub use checkout::{
 pub use error::{ErrorPage, Link};
 pub use mailbox::{Letter, LetterPage, MailboxPage};
 pub use order::{OrderPage, Refund};
-pub use status::{Status, StatusPage};
+pub use status::{Status, StatusPage, TooLate};
 
 use super::assets::{self, Assets};
 

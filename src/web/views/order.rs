@@ -26,10 +26,14 @@ pub struct OrderPage {
     pub email: String,
     /// Name and address, a line each. Empty for an order without one.
     pub address: Vec<String>,
-    /// What was paid back, oldest first.
+    /// All refunds, oldest first, also those under way and those that came to nothing.
     pub refunds: Vec<Refund>,
-    /// The sum of what was paid back, when anything was.
+    /// The sum of what was given back, when anything was.
     pub refunded: Option<String>,
+    /// The sum of what is on its way back, when anything is.
+    pub on_its_way: Option<String>,
+    /// What is neither given back nor on its way, when anything is.
+    pub left: Option<String>,
 }
 
 /// Money on its way back.
@@ -37,8 +41,8 @@ pub struct OrderPage {
 pub struct Refund {
     /// How much.
     pub amount: String,
-    /// "Pending", "Succeeded" or "Failed".
+    /// "Given back", "On its way" or "Not given back".
     pub state: String,
-    /// When it was asked for, to be read.
-    pub created_at: String,
+    /// Since when, to be read.
+    pub at: String,
 }

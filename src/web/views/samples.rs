@@ -138,9 +138,11 @@ fn order() -> OrderPage {
         refunds: vec![Refund {
             amount: hostile(),
             state: hostile(),
-            created_at: hostile(),
+            at: hostile(),
         }],
         refunded: Some(hostile()),
+        on_its_way: Some(hostile()),
+        left: Some(hostile()),
     }
 }
 
@@ -237,6 +239,18 @@ pub(super) fn pages() -> Vec<(&'static str, String)> {
             .render(),
         ),
         ("canceled", status(Status::Canceled).render()),
+        (
+            "too late, going back",
+            status(Status::TooLate(TooLate::GoingBack)).render(),
+        ),
+        (
+            "too late, given back",
+            status(Status::TooLate(TooLate::GivenBack { at: hostile() })).render(),
+        ),
+        (
+            "too late, looked into",
+            status(Status::TooLate(TooLate::LookedInto)).render(),
+        ),
         ("order", order().render()),
         ("mailbox", mailbox(vec![letter()]).render()),
         ("mailbox, empty", mailbox(Vec::new()).render()),

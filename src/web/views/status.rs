@@ -44,6 +44,22 @@ pub enum Status {
     },
     /// Given up before anything was charged.
     Canceled,
+    /// Charged, but after it had ended: nothing is delivered.
+    TooLate(TooLate),
+}
+
+/// What has become of a payment that came too late.
+#[derive(Clone, Debug)]
+pub enum TooLate {
+    /// It will be with the customer's bank.
+    GoingBack,
+    /// It is.
+    GivenBack {
+        /// Since when, to be read: "29 November 2026, 15:54 UTC".
+        at: String,
+    },
+    /// It could not be given back without a person.
+    LookedInto,
 }
 
 impl StatusPage {
@@ -55,6 +71,7 @@ impl StatusPage {
             Status::Paid { .. } => "Paid",
             Status::Declined { .. } => "Error: Payment declined",
             Status::Canceled => "Checkout canceled",
+            Status::TooLate(_) => "Your payment came too late",
         }
     }
 }

@@ -279,6 +279,14 @@ fn a_decided_payment_is_said_plainly() {
     let dom = Dom::of(&status(Status::Canceled));
     assert!(dom.text("main").contains("Nothing was charged") && dom.has("main a[href='/cart']"));
 
+    for too_late in [TooLate::GoingBack, TooLate::LookedInto] {
+        let dom = Dom::of(&status(Status::TooLate(too_late)));
+        let text = dom.text("main").to_lowercase();
+        for lie in ["charged", "given back on", "thank"] {
+            assert!(!text.contains(lie), "it says {lie:?}");
+        }
+    }
+
     let (order_number, order_url) = ("B-1".into(), "/orders/B-1".into());
     let dom = Dom::of(&status(Status::Paid {
         order_number,

@@ -71,7 +71,11 @@ impl Shop {
 
     /// With everything that works without being asked.
     pub async fn open_with_workers(flags: &[&str]) -> Self {
-        Self::start(Database::fresh().await, flags).await
+        Self::open_on_with_workers(Database::fresh().await, flags).await
+    }
+
+    pub async fn open_on_with_workers(database: Database, flags: &[&str]) -> Self {
+        Self::start(database, flags).await
     }
 
     async fn start(database: Database, flags: &[&str]) -> Self {

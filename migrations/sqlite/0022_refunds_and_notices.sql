@@ -1,0 +1,85 @@
+-- Refunds of orders beside those of payments that came too late, and a mail for each. The same chapter for PostgreSQL
+-- stands in migrations/postgres under the same number.
+
+-- What of a payment is given back or on its way. A refund reserves its amount here before it is written down, so that
+-- two at once can never give back more than was paid.
+alter table payments add column refunded_minor integer not null default 0
+    check (refunded_minor between 0 and amount_minor);
+
+create table refunds_of_both_kinds (
+    id                blob not null primary key,
+    kind              text not null check (kind in ('late_payment', 'order')),
+    checkout_id       blob not null references checkouts (id),
+    payment_intent_id text not null,
+    amount_minor      integer not null check (amount_minor > 0),
+    currency          text not null check (length(currency) = 3),
+    status            text not null check (status in ('pending', 'succeeded', 'failed')),
+    call_key          text unique, -- of the call that makes it, on disk before it; none: it was made at the provider
+    provider_id       text unique, -- told by the answer and by any number of events: booked once
+    ordinal           integer check (ordinal > 0), -- the how-manieth of its payment that has succeeded
+    failure_code      text,
+    attempts          integer not null check (attempts >= 0), -- how often the provider was asked
+    lease_until       text, -- until then somebody is at work on it, or waits before the next try
+    created_at        text not null,
+    concluded_at      text,
+    check ((status = 'pending') = (concluded_at is null)),
+    check (status <> 'succeeded' or (provider_id is not null and ordinal is not null)),
+    check (call_key is not null or provider_id is not null),
+    check ((call_key is null) = (lease_until is null))
+) strict;
+insert into refunds_of_both_kinds
+    select id, 'late_payment', checkout_id, payment_intent_id, amount_minor, currency, status, call_key, provider_id,
+           case status when 'succeeded' then 1 end, failure_code, attempts, lease_until, created_at, concluded_at
+    from refunds;
+drop table refunds;
+alter table refunds_of_both_kinds rename to refunds;
+create index refunds_to_make on refunds (lease_until) where status = 'pending';
+-- What came too late is given back once. An order may have many refunds.
+create unique index one_refund_for_each_late_payment on refunds (payment_intent_id) where kind = 'late_payment';
+create unique index refunds_have_an_order on refunds (payment_intent_id, ordinal);
+create index refunds_by_checkout on refunds (checkout_id);
+
+-- Nobody was told so far of what went back.
+insert into outbox (aggregate_id, event_type, version, payload, created_at)
+    select checkout_id, 'payment.refunded', 1,
+           json_object('format', 1, 'checkout_id', lower(hex(checkout_id)), 'refund_id', lower(hex(id)),
+                       'amount_minor', amount_minor, 'currency', currency),
+           concluded_at
+    from refunds where status = 'succeeded';
+
+-- Refunds that the provider tells of and that cannot be booked: not yet, since their payment is not known here or has
+-- not as much left, or never, since it is not ours.
+create table unbooked_refunds (
+    provider_id       text not null primary key,
+    payment_intent_id text not null,
+    amount_minor      integer not null,
+    currency          text not null,
+    status            text not null check (status in ('pending', 'succeeded', 'failed')),
+    made_at           text not null,
+    received_at       text not null
+) strict;
+create index unbooked_refunds_by_payment on unbooked_refunds (payment_intent_id);
+
+-- A mail is about a purchase or about a refund: not every purchase that needs one has become an order.
+create table mails (
+    about        blob    not null, -- the checkout's id, or the refund's
+    kind         text    not null check (kind in ('order_confirmation', 'not_fulfilled', 'refund_notice')),
+    checkout_id  blob    not null references checkouts (id), -- whose buyer gets it
+    attempts     integer not null default 0 check (attempts >= 0),
+    not_before   text, -- until then somebody sends it, or it waits before the next try
+    last_error   text,
+    created_at   text    not null,
+    sent_at      text,
+    given_up_at  text, -- refused, or tried too often: a person has to look
+    primary key (about, kind), -- one mail of a kind about each
+    check (kind = 'refund_notice' or about = checkout_id),
+    check (sent_at is null or given_up_at is null)
+) strict;
+insert into mails
+    select o.checkout_id, e.kind, o.checkout_id, e.attempts, e.not_before, e.last_error, e.created_at, e.sent_at,
+           e.given_up_at
+    from emails e join orders o on o.number = e.order_number;
+drop table emails;
+alter table mails rename to emails;
+create index emails_to_send on emails (attempts, created_at) where sent_at is null and given_up_at is null;
+create index emails_by_checkout on emails (checkout_id);

@@ -1,0 +1,54 @@
+//! "Thank you for your order."
+
+use askama::Template;
+
+use super::compose::{ComposeError, Draft, Line, one_line};
+use crate::{
+    checkout::{Buyer, CheckoutLine},
+    orders::Order,
+};
+
+/// What a confirmation says, as text.
+struct Confirmation {
+    number: String,
+    lines: Vec<Line>,
+    total: String,
+    address: Vec<String>,
+    link: String,
+}
+
+pub(super) fn write(
+    order: &Order,
+    buyer: &Buyer,
+    lines: &[CheckoutLine],
+    link: String,
+) -> Result<Draft, ComposeError> {
+    let total = order.amount();
+    let city = format!("{} {}", buyer.postal_code, buyer.city);
+    let address = [&buyer.name, &buyer.address, &city, &buyer.country];
+    let said = Confirmation {
+        number: order.number.to_string(),
+        lines: lines.iter().map(|line| Line::of(line, total)).collect(),
+        total: total.to_string(),
+        address: address.map(|line| one_line(line)).to_vec(),
+        link,
+    };
+    Ok(Draft {
+        title: format!("Your order {}", order.number),
+        date: order.created_at,
+        text: Text { it: &said }.render()?,
+        html: Html { it: &said }.render()?,
+    })
+}
+
+#[derive(Template)]
+#[template(path = "mail/order_confirmation.txt")]
+struct Text<'a> {
+    it: &'a Confirmation,
+}
+
+#[derive(Template)]
+#[template(path = "mail/order_confirmation.html")]
+struct Html<'a> {
+    it: &'a Confirmation,
+}

@@ -1,0 +1,107 @@
+//! A refund's row and its states.
+
+use chrono::{DateTime, Utc};
+
+use crate::{
+    db::{Db, retrying},
+    ids::{CheckoutId, RefundId},
+    money::{Currency, Money},
+};
+
+/// What is given back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, sqlx::Type)]
+#[sqlx(type_name = "text", rename_all = "snake_case")]
+pub enum Kind {
+    /// All of a payment that came when its checkout had ended otherwise.
+    LatePayment,
+    /// What was paid for an order, or a part of it.
+    Order,
+}
+
+/// Where a refund stands. Each arrow is one guarded update in [`apply`](mod@super::apply); there are no others.
+///
+/// ```text
+///            ┌──> succeeded    the customer's bank has it
+/// pending ───┤        │
+///            └────────┴─────> failed    refused; or sent back by the bank, which may happen days later
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, sqlx::Type)]
+#[sqlx(type_name = "text", rename_all = "lowercase")]
+pub enum Status {
+    /// On its way. Its amount is reserved.
+    Pending,
+    /// Given back.
+    Succeeded,
+    /// The money is with us.
+    Failed,
+}
+
+impl Status {
+    /// What one of the provider's states comes to. `None` for one that we do not know.
+    pub fn of(provider: &str) -> Option<Self> {
+        match provider {
+            "pending" | "requires_action" => Some(Self::Pending),
+            "succeeded" => Some(Self::Succeeded),
+            "failed" | "canceled" => Some(Self::Failed),
+            _ => None,
+        }
+    }
+}
+
+/// Money on its way back.
+#[derive(Clone, Debug, sqlx::FromRow)]
+pub struct Refund {
+    /// Its id, also in the provider's metadata when we made it.
+    pub id: RefundId,
+    /// What is given back.
+    pub kind: Kind,
+    /// The purchase that was paid.
+    pub checkout_id: CheckoutId,
+    /// The provider's payment intent.
+    pub payment_intent_id: String,
+    amount_minor: i64,
+    currency: Currency,
+    /// Where it stands.
+    pub status: Status,
+    /// The provider's refund, once we know it.
+    pub provider_id: Option<String>,
+    /// Set once it has succeeded: the how-manieth of its payment that did.
+    pub ordinal: Option<i64>,
+    /// When it was asked for.
+    pub created_at: DateTime<Utc>,
+    /// When we learned how it ended.
+    pub concluded_at: Option<DateTime<Utc>>,
+}
+
+impl Refund {
+    /// How much.
+    pub fn amount(&self) -> Money {
+        Money::new(self.amount_minor, self.currency)
+    }
+}
+
+/// The sum of those among `refunds` that stand so, in `currency`, which is that of their order.
+pub fn sum(refunds: &[Refund], status: Status, currency: Currency) -> Money {
+    let refunds = refunds.iter().filter(|refund| refund.status == status);
+    Money::new(refunds.map(|refund| refund.amount_minor).sum(), currency)
+}
+
+/// The refund named `id`.
+pub async fn find(db: &Db, id: RefundId) -> sqlx::Result<Option<Refund>> {
+    retrying(|| {
+        db.query("select * from refunds where id = $1")
+            .bind(id)
+            .fetch_optional()
+    })
+    .await
+}
+
+/// All refunds of what was paid for a purchase, oldest first.
+pub async fn of_checkout(db: &Db, id: CheckoutId) -> sqlx::Result<Vec<Refund>> {
+    retrying(|| {
+        db.query("select * from refunds where checkout_id = $1 order by created_at, id")
+            .bind(id)
+            .fetch_all()
+    })
+    .await
+}
