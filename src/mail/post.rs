@@ -51,14 +51,12 @@ impl Post {
     }
 }
 
-/// Whether the server has definitely said no to this mail. That it does not know us, or our password, says nothing about
-/// the mail. <https://www.rfc-editor.org/rfc/rfc4954#section-6>
+/// Whether the server has definitely said no to the mail, for whom it is to: 550 to 553. Any other no, be it about us, our
+/// password or our network, is mended one day. <https://www.rfc-editor.org/rfc/rfc5321#section-4.2.3>
 fn is_refusal(error: &lettre::transport::smtp::Error) -> bool {
-    let about_us = [530, 534, 535, 538];
-    error.is_permanent()
-        && !error
-            .status()
-            .is_some_and(|it| about_us.contains(&it.into()))
+    error
+        .status()
+        .is_some_and(|it| (550..=553).contains(&u16::from(it)))
 }
 
 /// Whoever reads the folder sees the whole file or none.

@@ -98,6 +98,8 @@ impl RefundOutcome {
                 Err(doubt) => Self::Unknown(doubt),
             },
             401 | 403 => Self::Unknown(Doubt::Credentials),
+            // Stored, so that the same key never gets past it.
+            409 | 429 if answer.is_stored => Self::Unknown(Doubt::StoredError),
             409 => Self::Unknown(Doubt::StillRunning),
             429 => Self::Unknown(Doubt::RateLimited),
             400 | 404 => match answer.parse::<ErrorBody>() {

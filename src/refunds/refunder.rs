@@ -103,26 +103,40 @@ impl Work for Refunder {
 
 impl Refunder {
     async fn make(&self, due: &Due) -> RefundOutcome {
-        let (provider, intent) = (&self.till.provider, &due.payment_intent_id);
-        if due.attempts > 1 {
-            match provider.refunds_of(intent).await {
-                Ok(refunds) => {
-                    let id = due.id.to_string();
-                    let is_ours = |refund: &wire::Refund| refund.refund_id() == Some(&id);
-                    if let Some(made) = refunds.into_iter().find(is_ours) {
-                        return RefundOutcome::Made(made);
-                    }
-                }
-                Err(doubt) => return RefundOutcome::Unknown(doubt),
-            }
+        if due.attempts > 1
+            && let Some(known) = self.look_up(due).await
+        {
+            return known;
         }
         let id = due.id.to_string();
         let wish = RefundWish {
-            intent,
+            intent: &due.payment_intent_id,
             amount_minor: due.amount_minor,
             refund_id: &id,
         };
-        provider.refund(wish, &due.call_key, PATIENCE).await
+        let outcome = (self.till.provider)
+            .refund(wish, &due.call_key, PATIENCE)
+            .await;
+        match outcome {
+            // What came of an earlier attempt within the call it does not say.
+            RefundOutcome::Refused(code) => {
+                let known = self.look_up(due).await;
+                known.unwrap_or(RefundOutcome::Refused(code))
+            }
+            outcome => outcome,
+        }
+    }
+
+    /// `None` when the provider has no such refund.
+    async fn look_up(&self, due: &Due) -> Option<RefundOutcome> {
+        match self.till.provider.refunds_of(&due.payment_intent_id).await {
+            Ok(refunds) => {
+                let id = due.id.to_string();
+                let is_ours = |refund: &wire::Refund| refund.refund_id() == Some(&id);
+                refunds.into_iter().find(is_ours).map(RefundOutcome::Made)
+            }
+            Err(doubt) => Some(RefundOutcome::Unknown(doubt)),
+        }
     }
 }
 

@@ -288,13 +288,16 @@ async fn r48_at_the_instant_of_the_end_exactly_one_of_the_two_happens() {
 
 #[tokio::test]
 async fn whatever_goes_wrong_with_the_refund_it_is_made_once() {
-    for fault in [
-        "drop_request",
-        "drop_response",
-        "error_before",
-        "error_after",
-        "rate_limit",
-        "hang",
+    for wrong in [
+        json!({"fault": "drop_request"}),
+        json!({"fault": "drop_response"}),
+        json!({"fault": "error_before"}),
+        json!({"fault": "error_after"}),
+        // A refusal and a "not now" that are kept for the key of a refund which was made.
+        json!({"fault": "error_after", "status": 400}),
+        json!({"fault": "error_after", "status": 429}),
+        json!({"fault": "rate_limit"}),
+        json!({"fault": "hang"}),
     ] {
         let shop = shop().await;
         let (_, _, intent) = declined(&shop).await;
@@ -312,13 +315,14 @@ async fn whatever_goes_wrong_with_the_refund_it_is_made_once() {
             let lost = json!({"on": on, "fault": fault, "times": 1000});
             shop.provider.fault(lost).await;
         }
-        shop.provider
-            .fault(json!({"on": {"operation": REFUND}, "fault": fault, "times": 5}))
-            .await;
+        let mut fault = wrong.clone();
+        fault["on"] = json!({"operation": REFUND});
+        fault["times"] = json!(5);
+        shop.provider.fault(fault).await;
 
         is_paid(&shop, &intent, "pm_card_visa").await;
         is_given_back(&shop).await;
-        println!("{fault}");
+        println!("{wrong}");
         is_told_once(&shop).await;
         nothing_came_of_it(&shop).await;
     }
