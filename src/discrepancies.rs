@@ -58,15 +58,20 @@ pub async fn resolve(
     object: &str,
     now: DateTime<Utc>,
 ) -> sqlx::Result<u64> {
-    tx.query(
-        "update discrepancies set resolved_at = $3
+    let resolved = tx
+        .query(
+            "update discrepancies set resolved_at = $3
          where kind = $1 and object_id = $2 and resolved_at is null",
-    )
-    .bind(kind)
-    .bind(object)
-    .bind(now)
-    .execute()
-    .await
+        )
+        .bind(kind)
+        .bind(object)
+        .bind(now)
+        .execute()
+        .await?;
+    if resolved > 0 {
+        tracing::info!(kind, object, "discrepancy resolved");
+    }
+    Ok(resolved)
 }
 
 /// Opens a discrepancy again whose resolution did not last.

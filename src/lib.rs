@@ -42,6 +42,7 @@ pub mod refunds;
 
 // What all of it stands on.
 pub mod clock;
+pub mod countries;
 pub mod db;
 pub mod ids;
 pub mod money;

@@ -127,7 +127,7 @@ fn shop_is_at(url: &str) -> String {
 }
 
 fn mails_are_at(shop: &str) -> String {
-    format!("The mails it sends are at     {shop}/mailbox\n")
+    format!("The mails it sends are at    {shop}/mailbox\n")
 }
 
 fn provider_is_at(url: &str) -> String {
@@ -166,6 +166,11 @@ async fn outbox(action: OutboxAction) -> Result<ExitCode, Failure> {
             start_log(&log)?;
             let db = open_as_it_is(&database).await?;
             let retried = operator::retry(&db, id).await?;
+            if let (Some(id), 0) = (id, retried) {
+                return Err(
+                    format!("no row {id} is parked: `outbox list` shows those that are").into(),
+                );
+            }
             print(&format!("{retried} tried again.\n"))?;
         }
     }
@@ -225,7 +230,9 @@ fn client(at: ProviderAt) -> Result<Provider, Failure> {
 
 async fn open_as_it_is(database: &Database) -> Result<Db, Failure> {
     let opened = Db::open_as_it_is(database.url.expose()).await;
-    Ok(opened.map_err(|error| format!("cannot open the database: {error}"))?)
+    Ok(opened.map_err(|error| {
+        format!("cannot open the database: {error} (it is made by `serve` or `migrate`)")
+    })?)
 }
 
 /// Logs go to standard error, so that what a command prints can be piped.
@@ -288,7 +295,11 @@ fn fail(line: &str) -> ExitCode {
     ExitCode::from(UNUSABLE)
 }
 
+/// Nothing is said where it is in nobody's way: a script that counts lines counts none.
 fn print_lines(rows: &[impl std::fmt::Display]) -> std::io::Result<()> {
+    if rows.is_empty() {
+        return writeln!(std::io::stderr(), "Nothing.");
+    }
     let mut out = std::io::stdout().lock();
     for row in rows {
         writeln!(out, "{row}")?;

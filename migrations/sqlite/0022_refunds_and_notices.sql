@@ -83,3 +83,7 @@ drop table emails;
 alter table mails rename to emails;
 create index emails_to_send on emails (attempts, created_at) where sent_at is null and given_up_at is null;
 create index emails_by_checkout on emails (checkout_id);
+
+-- Refunds that were made at the provider told us nothing so far. Their events are read again.
+delete from processed_events where type like 'refund.%' and verdict = 'ignored';
+delete from events_read;

@@ -58,8 +58,8 @@ impl fmt::Display for Report {
         let counts = &self.counts;
         writeln!(
             f,
-            "{} checkouts, {} paid, {} orders, {} charges at the provider",
-            counts.checkouts, counts.paid, counts.orders, counts.provider_succeeded
+            "checkouts {}, of these paid {}; orders {}; at the provider charges {}, given back {}",
+            counts.checkouts, counts.paid, counts.orders, counts.provider_succeeded, counts.refunds
         )
     }
 }

@@ -44,7 +44,8 @@ pub async fn record(
     now: DateTime<Utc>,
 ) -> sqlx::Result<Verdict> {
     let verdict = retrying(|| record_once(db, id, outcome, now)).await?;
-    tracing::info!(checkout.id = %id, ?verdict, "outcome recorded");
+    let outcome = outcome.name();
+    tracing::info!(checkout.id = %id, outcome, ?verdict, "outcome recorded");
     Ok(verdict)
 }
 

@@ -56,6 +56,7 @@ pub enum OutboxAction {
     /// Try parked rows again
     Retry {
         /// The number of one row, as `list` has it [default: all that are parked]
+        #[arg(value_name = "ROW", value_parser = row)]
         id: Option<i64>,
         /// The shop's database
         #[command(flatten)]
@@ -126,6 +127,7 @@ pub enum EventsAction {
     /// Ask the provider for an event, and process it as if it were delivered once more
     Redeliver {
         /// Its id, `evt_…`
+        #[arg(value_name = "EVENT")]
         id: String,
         /// The shop's database
         #[command(flatten)]
@@ -137,4 +139,9 @@ pub enum EventsAction {
         #[command(flatten)]
         log: Log,
     },
+}
+
+fn row(text: &str) -> Result<i64, &'static str> {
+    text.parse()
+        .map_err(|_| "not the number of a row, as `outbox list` shows them")
 }

@@ -46,7 +46,7 @@ pub(super) fn smtp_url(text: &str) -> Result<Secret, UnusableSmtpUrl> {
 }
 
 pub(super) fn address(text: &str) -> Result<SocketAddr, String> {
-    let said = "not an address such as 127.0.0.1:12111 (port 0: any free one)";
+    let said = "not an address with a port, such as 127.0.0.1:8080 (port 0: any free one)";
     text.parse().map_err(|_| said.to_owned())
 }
 

@@ -5,6 +5,7 @@ use askama::Template;
 use super::compose::{ComposeError, Draft, Line, one_line};
 use crate::{
     checkout::{Buyer, CheckoutLine},
+    countries::country_name,
     orders::Order,
 };
 
@@ -25,12 +26,13 @@ pub(super) fn write(
 ) -> Result<Draft, ComposeError> {
     let total = order.amount();
     let city = format!("{} {}", buyer.postal_code, buyer.city);
-    let address = [&buyer.name, &buyer.address, &city, &buyer.country];
+    let country = country_name(&buyer.country);
+    let address = [&buyer.name, &buyer.address, &city, country];
     let said = Confirmation {
         number: order.number.to_string(),
         lines: lines.iter().map(|line| Line::of(line, total)).collect(),
         total: total.to_string(),
-        address: address.map(|line| one_line(line)).to_vec(),
+        address: address.map(one_line).to_vec(),
         link,
     };
     Ok(Draft {

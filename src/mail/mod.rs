@@ -82,6 +82,12 @@ impl Mail {
     }
 }
 
+/// Whether a mail could be sent to an address: what cannot is found out before anything is sold to it.
+pub fn can_be_sent_to(address: &str) -> bool {
+    // A server by its number is an address, and nobody's.
+    address.parse::<lettre::Address>().is_ok() && !address.contains('[')
+}
+
 /// Acts on a message, as a part of the transaction that notes that it was consumed.
 pub async fn hear(tx: &mut Tx, message: &Message, now: DateTime<Utc>) -> Result<(), ConsumeError> {
     if let Some(news) = OrderPlaced::read(message)? {

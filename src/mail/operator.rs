@@ -96,7 +96,7 @@ async fn retry_once(db: &Db, which: Option<&Which>) -> sqlx::Result<u64> {
     let mut tx = db.begin().await?;
     let retried = tx
         .query(
-            "update emails set given_up_at = null, not_before = null, attempts = 0
+            "update emails set given_up_at = null, not_before = null, attempts = 0, refusals = 0
              where given_up_at is not null
                and about = coalesce($1, about)
                and ($2 is null or checkout_id in (select checkout_id from orders where number = $2))",

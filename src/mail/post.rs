@@ -12,7 +12,7 @@ use lettre::{AsyncSmtpTransport, AsyncTransport as _, Message, Tokio1Executor};
 use crate::secret::Secret;
 
 /// How long the mail server may take over each step. Those who sent the mail wait for the whole of it a little longer.
-const STEP: Duration = Duration::from_secs(10);
+const STEP: Duration = Duration::from_secs(30);
 
 /// Where mails go.
 #[derive(Debug)]
@@ -45,6 +45,7 @@ impl Post {
             Self::Smtp(server) => match server.send(message).await {
                 Ok(_) => Ok(()),
                 Err(error) if is_refusal(&error) => Err(SendError::Refused(error.to_string())),
+                Err(error) if error.is_timeout() => Err(SendError::Unanswered),
                 Err(error) => Err(SendError::Later(error.to_string())),
             },
         }
@@ -75,6 +76,9 @@ pub enum SendError {
     /// It may go another time.
     #[error("{0}")]
     Later(String),
+    /// No answer came in time. The server may have taken it all the same, and each time anew.
+    #[error("no answer in time")]
+    Unanswered,
     /// The server said no.
     #[error("refused: {0}")]
     Refused(String),

@@ -29,12 +29,17 @@ use crate::{
 const LEASE: TimeDelta = TimeDelta::minutes(2);
 
 /// How long a mail server may take over one mail.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The longest wait before a mail is tried again.
 const LONGEST_WAIT: TimeDelta = TimeDelta::minutes(15);
 
-/// A mail that the server refuses is given up after so many attempts: some refuse at first and mean "later".
+/// The first wait after a mail to which no answer came in time; it doubles up to [`UNANSWERED_WAIT_MAX`]. A server that takes
+/// mails and is too slow to say so gets few copies. <https://www.rfc-editor.org/rfc/rfc5321#section-4.5.3.2.6>
+const UNANSWERED_WAIT: TimeDelta = TimeDelta::minutes(5);
+const UNANSWERED_WAIT_MAX: TimeDelta = TimeDelta::hours(4);
+
+/// A mail that the server refuses is given up after so many refusals: some refuse at first and mean "later".
 const REFUSALS_MAX: i64 = 5;
 
 /// Any mail is given up after so many attempts, a day and a half after the first.
@@ -59,6 +64,7 @@ pub struct Claimed {
     #[sqlx(flatten)]
     mail: Mail,
     attempts: i64,
+    refusals: i64,
     not_before: DateTime<Utc>,
 }
 
@@ -107,14 +113,15 @@ impl Work for Postman {
             return Ok(());
         };
         let now = self.clock.now();
-        let given_up = attempt >= failure.attempts_max();
+        let given_up = failure.is_the_last(&claimed);
+        let reason = failure.in_short();
         // Servers repeat the address in what they say, so that goes into the database and not into the log.
         if given_up {
-            tracing::error!(%about, %kind, attempt, "mail given up");
+            tracing::error!(%about, %kind, attempt, reason, "mail given up; `mail list` says more");
         } else {
-            tracing::warn!(%about, %kind, attempt, "mail not sent");
+            tracing::warn!(%about, %kind, attempt, reason, "mail not sent; `mail list` says more");
         }
-        let until = now + backoff(attempt, LONGEST_WAIT);
+        let until = now + failure.wait(attempt);
         let given_up_at = given_up.then_some(now);
         retrying(|| postpone(&self.db, &claimed, until, given_up_at, &failure)).await
     }
@@ -125,7 +132,7 @@ impl Postman {
         let letter = self.composer.compose(mail).await?;
         tokio::time::timeout(PATIENCE, self.post.send(&letter.name, letter.message))
             .await
-            .unwrap_or_else(|_| Err(SendError::Later("no answer in time".to_owned())))?;
+            .unwrap_or(Err(SendError::Unanswered))?;
         Ok(())
     }
 }
@@ -140,11 +147,40 @@ enum Failure {
 }
 
 impl Failure {
-    fn attempts_max(&self) -> i64 {
+    fn is_the_last(&self, claimed: &Claimed) -> bool {
         match self {
-            Self::Compose(ComposeError::NoAddress | ComposeError::NotTrueAnyMore) => 1,
-            Self::Compose(_) | Self::Send(SendError::Later(_)) => ATTEMPTS_MAX,
-            Self::Send(SendError::Refused(_)) => REFUSALS_MAX,
+            Self::Compose(ComposeError::NoAddress | ComposeError::NotTrueAnyMore) => true,
+            Self::Send(SendError::Refused(_)) => claimed.refusals + 1 >= REFUSALS_MAX,
+            Self::Compose(_) | Self::Send(SendError::Later(_) | SendError::Unanswered) => {
+                claimed.attempts >= ATTEMPTS_MAX
+            }
+        }
+    }
+
+    fn is_refusal(&self) -> bool {
+        matches!(self, Self::Send(SendError::Refused(_)))
+    }
+
+    fn wait(&self, attempts: i64) -> TimeDelta {
+        match self {
+            Self::Send(SendError::Unanswered) => {
+                let seconds = UNANSWERED_WAIT.num_seconds();
+                let doubled = backoff(attempts, UNANSWERED_WAIT_MAX).num_seconds();
+                TimeDelta::seconds(seconds.saturating_mul(doubled)).min(UNANSWERED_WAIT_MAX)
+            }
+            _ => backoff(attempts, LONGEST_WAIT),
+        }
+    }
+
+    /// For the log, into which nothing of what a server says gets.
+    fn in_short(&self) -> &'static str {
+        match self {
+            Self::Compose(_) => "it cannot be written",
+            Self::Send(SendError::Later(_)) => {
+                "the mail server was not reached, or did not take it"
+            }
+            Self::Send(SendError::Unanswered) => "no answer in time",
+            Self::Send(SendError::Refused(_)) => "refused",
         }
     }
 }
@@ -201,7 +237,7 @@ async fn postpone(
 ) -> sqlx::Result<()> {
     let mut tx = db.begin().await?;
     tx.query(
-        "update emails set not_before = $4, given_up_at = $5, last_error = $6
+        "update emails set not_before = $4, given_up_at = $5, last_error = $6, refusals = refusals + $7
          where about = $1 and kind = $2 and not_before = $3 and sent_at is null",
     )
     .bind(claimed.mail.about)
@@ -210,6 +246,7 @@ async fn postpone(
     .bind(until)
     .bind(given_up_at)
     .bind(failure.to_string())
+    .bind(i64::from(failure.is_refusal()))
     .execute()
     .await?;
     tx.commit().await

@@ -125,6 +125,19 @@ impl PaymentIntent {
 }
 
 impl Outcome {
+    /// For the log: a word for each.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Paid(_) => "paid",
+            Self::Declined { .. } => "declined",
+            Self::NeedsAuthentication { .. } => "needs authentication",
+            Self::Processing(_) => "processing",
+            Self::Canceled(_) => "canceled",
+            Self::NeverCharged => "never charged",
+            Self::Unknown(_) => "unknown",
+        }
+    }
+
     /// How the payment of an answer stands, if the answer says so.
     pub(super) fn of_answered(intent: Result<PaymentIntent, Doubt>) -> Self {
         match intent {

@@ -99,7 +99,7 @@ impl RefundOutcome {
             },
             401 | 403 => Self::Unknown(Doubt::Credentials),
             // Stored, so that the same key never gets past it.
-            409 | 429 if answer.is_stored => Self::Unknown(Doubt::StoredError),
+            409 | 429 | 500.. if answer.is_stored => Self::Unknown(Doubt::StoredError),
             409 => Self::Unknown(Doubt::StillRunning),
             429 => Self::Unknown(Doubt::RateLimited),
             400 | 404 => match answer.parse::<ErrorBody>() {
@@ -115,7 +115,6 @@ impl RefundOutcome {
                 },
                 Err(doubt) => Self::Unknown(doubt),
             },
-            500.. if answer.is_stored => Self::Unknown(Doubt::StoredError),
             500.. => Self::Unknown(Doubt::ServerError),
             _ => Self::Unknown(Doubt::Unexpected),
         }

@@ -36,7 +36,9 @@ pub(super) struct Told {
 impl Told {
     /// `None` for a refund that is about no payment intent, or in a state that we do not know.
     pub(super) fn by(made: &wire::Refund, now: DateTime<Utc>) -> Option<Self> {
-        let made_at = made.created.and_then(|at| DateTime::from_timestamp(at, 0));
+        // What cannot be is not written down, where it might not fit.
+        let made_at = made.created.filter(|at| (0..=now.timestamp()).contains(at));
+        let made_at = made_at.and_then(|at| DateTime::from_timestamp(at, 0));
         Some(Self {
             provider_id: made.id.clone(),
             payment_intent_id: made.payment_intent.clone()?,
@@ -141,10 +143,13 @@ async fn keep(tx: &mut Tx, told: &Told, now: DateTime<Utc>) -> sqlx::Result<()> 
     .bind(now)
     .execute()
     .await?;
-    tx.query("delete from unbooked_refunds where received_at < $1")
-        .bind(now - KEPT)
-        .execute()
-        .await?;
+    tx.query(
+        "delete from unbooked_refunds where received_at < $1
+           and payment_intent_id not in (select payment_intent_id from payments)",
+    )
+    .bind(now - KEPT)
+    .execute()
+    .await?;
     Ok(())
 }
 
@@ -156,4 +161,26 @@ pub(super) async fn kept(tx: &mut Tx, intent: &str) -> sqlx::Result<Vec<Told>> {
     .bind(intent)
     .fetch_all()
     .await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_that_cannot_be_is_the_time_of_the_news() {
+        let now = DateTime::from_timestamp(1_800_000_000, 0).unwrap_or_default();
+        for (created, made_at) in [
+            (Some(1_700_000_000_i64), 1_700_000_000),
+            (Some(-8_000_000_000_000), 1_800_000_000),
+            (Some(9_000_000_000_000), 1_800_000_000),
+            (None, 1_800_000_000),
+        ] {
+            let refund = serde_json::json!({"id": "re_1", "amount": 1, "currency": "eur", "status": "succeeded",
+                "payment_intent": "pi_1", "created": created});
+            let refund: wire::Refund = serde_json::from_value(refund).expect("a refund");
+            let told = Told::by(&refund, now).expect("told");
+            assert_eq!(told.made_at.timestamp(), made_at, "{created:?}");
+        }
+    }
 }

@@ -58,7 +58,8 @@ pub(crate) async fn request(
     outbox::write(tx, checkout, RefundRequested::EVENT_TYPE, 1, wish, now).await
 }
 
-/// Writes the refund down, for the refunder to make. A late payment has one at most.
+/// Writes the refund down, for the refunder to make. A late payment has one at most; and whatever somebody puts on the bus,
+/// nothing is given back that we did not find too late ourselves.
 pub(super) async fn open(
     tx: &mut Tx,
     wish: &RefundRequested,
@@ -68,7 +69,9 @@ pub(super) async fn open(
     tx.query(
         "insert into refunds (id, kind, checkout_id, payment_intent_id, amount_minor, currency, status,
              call_key, attempts, lease_until, created_at)
-         values ($1, 'late_payment', $2, $3, $4, $5, 'pending', $6, 0, $7, $7)
+         select $1, 'late_payment', d.checkout_id, d.object_id, $4, $5, 'pending', $6, 0, $7, $7
+         from discrepancies d
+         where d.kind = $8 and d.checkout_id = $2 and d.object_id = $3
          on conflict do nothing",
     )
     .bind(id)
@@ -78,6 +81,7 @@ pub(super) async fn open(
     .bind(&wish.currency)
     .bind(format!("refund-{id}"))
     .bind(now)
+    .bind(LATE)
     .execute()
     .await?;
     tx.leaves_work();

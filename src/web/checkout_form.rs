@@ -5,31 +5,11 @@ use crate::{
     checkout::{
         Buyer, Checkout, IdempotencyKey, PaymentMethod, Purchase, purchase::PAYMENT_METHODS,
     },
+    countries::COUNTRIES,
     ids::{CartId, VisitorId},
+    mail,
     money::{Currency, Money},
 };
-
-/// Where we send to: ISO 3166-1 code and name.
-const COUNTRIES: [(&str, &str); 12] = [
-    ("AT", "Austria"),
-    ("BE", "Belgium"),
-    ("CH", "Switzerland"),
-    ("DE", "Germany"),
-    ("DK", "Denmark"),
-    ("ES", "Spain"),
-    ("FR", "France"),
-    ("GB", "United Kingdom"),
-    ("IE", "Ireland"),
-    ("IT", "Italy"),
-    ("NL", "Netherlands"),
-    ("SE", "Sweden"),
-];
-
-/// The name of a country that we send to; of any other its code.
-pub fn country_name(code: &str) -> &str {
-    let known = COUNTRIES.iter().find(|(known, _)| *known == code);
-    known.map_or(code, |(_, name)| name)
-}
 
 /// The currency of the shop's forms.
 const CURRENCY: Currency = Currency::Eur;
@@ -232,7 +212,7 @@ fn check_email(field: &mut views::Field) {
         let dotted =
             domain.split('.').count() > 1 && domain.split('.').all(|label| !label.is_empty());
         !local.is_empty() && one_at && dotted && !field.value.contains(char::is_whitespace)
-    });
+    }) && mail::can_be_sent_to(&field.value);
     if field.error.is_none() && !well_formed {
         field.error = Some("Enter an e-mail address such as name@example.com.".to_owned());
     }
@@ -271,6 +251,11 @@ mod tests {
             "a b@c.example",
             "a@.b",
             "a@b.example\0",
+            // No mail program could send to these.
+            "a..b@example.com",
+            "a@-x.example",
+            "a,b@x.example",
+            "a@[127.0.0.1]",
         ] {
             assert!(error_of(bad).is_some(), "{bad:?}");
         }

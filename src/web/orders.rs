@@ -8,11 +8,12 @@ use axum::{
 use chrono::SecondsFormat;
 use serde::Deserialize;
 
-use super::{checkout_form::country_name, error::PageError, show, views, visitor::Visitor};
+use super::{error::PageError, show, views, visitor::Visitor};
 use crate::{
     app::App,
     checkout::{Buyer, PaymentMethod, model},
     clock,
+    countries::country_name,
     money::Money,
     orders,
     refunds::{self, Refund, Status, model::sum},

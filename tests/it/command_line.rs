@@ -121,9 +121,9 @@ fn a_bad_value_is_one_clear_line_and_exit_2() {
         (&["--bus-url", "ws://localhost"], "--bus-url"),
         (&["--mail-from", "nobody"], "--mail-from"),
         (&["events", "list", "--limit", "0"], "--limit"),
-        (&["events", "redeliver"], "<ID>"),
+        (&["events", "redeliver"], "<EVENT>"),
         (&["outbox"], "--help"),
-        (&["outbox", "retry", "first"], "[ID]"),
+        (&["outbox", "retry", "first"], "[ROW]"),
         (&["mail", "retry", "no order"], "[ORDER]"),
         (&["--webhook-secret", "a,,b"], "--webhook-secret"),
         (&["--log-format", "xml"], "--log-format"),
@@ -255,6 +255,12 @@ async fn the_audit_says_by_its_exit_code_whether_all_is_well() {
     let asks = move || run(&unknown.each_ref().map(String::as_str));
     let output = tokio::task::spawn_blocking(asks).await.expect("no panic");
     is_unusable(&output, "no such event");
+    let absent = ["outbox", "retry", "999", "--database-url", &database].map(str::to_owned);
+    let retries = move || run(&absent.each_ref().map(String::as_str));
+    let output = tokio::task::spawn_blocking(retries)
+        .await
+        .expect("no panic");
+    is_unusable(&output, "no row 999 is parked");
     let away = [
         "audit",
         "--database-url",

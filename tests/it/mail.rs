@@ -256,6 +256,34 @@ pub async fn command(shop: &Shop, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("text")
 }
 
+/// It was busy for long, and its first no may mean "later".
+#[tokio::test]
+async fn one_refusal_after_many_other_failures_gives_nothing_up() {
+    let (shop, server) = with_server().await;
+    server.is_in(Mood::IsBusy);
+    server.refuses("tea@example.com");
+    buys(&shop, "tea@example.com").await;
+    let attempts = "select coalesce(max(attempts), 0) from emails";
+    eventually("it is tried often", || async {
+        shop.app().till.clock.advance(Duration::from_secs(1));
+        shop.count(attempts).await >= 6
+    })
+    .await;
+    server.is_in(Mood::Takes);
+    let refused = "select count(*) from emails where last_error like 'refused%'";
+    eventually("it is refused", || async {
+        shop.app().till.clock.advance(Duration::from_secs(1));
+        shop.count(refused).await == 1
+    })
+    .await;
+    assert_eq!(shop.count(GIVEN_UP).await, 0);
+
+    server.refuses_nobody();
+    sends_the_rest(&shop).await;
+    assert_eq!(server.mails().len(), 1);
+    shop.expects(ONCE).await;
+}
+
 #[tokio::test]
 async fn r55_postmen_of_several_processes_share_the_work() {
     let server = MailServer::open().await;

@@ -1,6 +1,7 @@
 //! Refunders of several processes, one step at a time: a refund is one refunder's, until its lease runs out.
 
 use boring_checkout::{
+    ids::CheckoutId,
     outbox::{
         Message,
         inbox::{Consumer, consume},
@@ -10,7 +11,7 @@ use boring_checkout::{
 };
 use serde_json::json;
 
-use crate::world::{Letter, Shop, client, event};
+use crate::world::{Letter, ONCE, Shop, client, event};
 
 const LEASE: u64 = 120;
 
@@ -103,4 +104,29 @@ async fn a_spoilt_key_of_a_refund_is_replaced() {
     let report = shop.report().await;
     assert!(report.ok, "{report}");
     assert_eq!((report.counts.orders, report.counts.refunds), (0, 1));
+}
+
+/// Whoever can write on the bus can ask for a refund. What the shop did not find too late itself stays where it is.
+#[tokio::test]
+async fn a_refund_that_nobody_of_us_asked_for_is_not_made() {
+    let shop = Shop::open().await;
+    let buyer = shop.visitor().with_cart("TEA-01", 1).await;
+    let status = buyer.buys().await;
+    assert_eq!(buyer.waits_at(&status).await, "Paid");
+    let till = &shop.app().till;
+    let paid = "select checkout_id, payment_intent_id from payments";
+    let (checkout, intent): (CheckoutId, String) =
+        shop.db().query(paid).fetch_one().await.expect("a payment");
+    let forged = Message {
+        aggregate_id: checkout,
+        event_type: "payment.refund_requested".to_owned(),
+        version: 1,
+        payload: json!({"format": 1, "checkout_id": checkout, "payment_intent_id": intent,
+            "amount_minor": 490, "currency": "eur"}),
+    };
+    consume(&till.db, Consumer::Refunds, &forged, till.clock.now())
+        .await
+        .expect("consumed");
+    assert_eq!(shop.count("select count(*) from refunds").await, 0);
+    shop.expects(ONCE).await;
 }

@@ -91,7 +91,11 @@ impl Consuming {
                 Ok(()) => failures = 0,
                 Err(error) => {
                     failures += 1;
-                    tracing::warn!(consumer = self.consumer.name(), %error, "cannot consume; it is tried again");
+                    // The server's own goodbye is one, and no news: the connection says it.
+                    let consumer = self.consumer.name();
+                    if failures > 1 {
+                        tracing::warn!(consumer, %error, "cannot consume; it is tried again");
+                    }
                     let pause = backoff(failures, LONGEST_PAUSE).to_std().unwrap_or(PULL);
                     let _ = timeout(pause, stopping.cancelled()).await;
                 }
@@ -179,7 +183,7 @@ impl Consuming {
     async fn answer(&self, delivery: &Delivery) -> Result<AckKind, async_nats::Error> {
         let info = delivery.info()?;
         let consumer = self.consumer.name();
-        let Ok(message) = serde_json::from_slice::<Message>(&delivery.payload) else {
+        let Some(message) = read(&delivery.payload) else {
             // Nor has it a row in the outbox. It stays in the stream, and waits for nobody.
             let sequence = info.stream_sequence;
             tracing::error!(
@@ -232,6 +236,16 @@ impl Consuming {
     }
 }
 
+/// `None` for what no outbox of ours can have written. PostgreSQL stores no NUL, so it could not even be parked.
+fn read(payload: &[u8]) -> Option<Message> {
+    let message: Message = serde_json::from_slice(payload).ok()?;
+    let is_type = |c: char| c.is_ascii_lowercase() || matches!(c, '.' | '_');
+    let is_ours = message.event_type.chars().all(is_type)
+        && message.version > 0
+        && !message.payload.to_string().contains("\\u0000");
+    is_ours.then_some(message)
+}
+
 /// Whether an earlier message of the same order is not consumed yet.
 async fn waits(db: &Db, consumer: Consumer, message: &Message) -> sqlx::Result<bool> {
     let earlier: i64 = db
@@ -248,4 +262,31 @@ async fn waits(db: &Db, consumer: Consumer, message: &Message) -> sqlx::Result<b
         .fetch_scalar()
         .await?;
     Ok(earlier > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::ids::CheckoutId;
+
+    #[test]
+    fn what_no_outbox_can_have_written_is_not_read() {
+        let message = |event_type: &str, version: i64, payload: serde_json::Value| {
+            let id = CheckoutId::new();
+            json!({"aggregate_id": id, "event_type": event_type, "version": version, "payload": payload})
+                .to_string()
+        };
+        assert!(read(message("order.placed", 1, json!({"a": "\n"})).as_bytes()).is_some());
+        for foreign in [
+            message("a\0b", 1, json!({})),
+            message("order.placed", 1, json!({"a": "\0"})),
+            message("order.placed", 0, json!({})),
+            message("<b>", 1, json!({})),
+            "hello".to_owned(),
+        ] {
+            assert!(read(foreign.as_bytes()).is_none(), "{foreign}");
+        }
+    }
 }

@@ -47,7 +47,7 @@ impl ErrorPage {
             404 => (
                 "There is nothing here",
                 "The address may be mistyped, or it belongs to another visitor. Purchases open in the browser that \
-                 made them.",
+                 made them, and by the link in their mail.",
                 "/",
                 "To the shop",
             ),
