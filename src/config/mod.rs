@@ -1,7 +1,7 @@
 //! Flags and environment, parsed into values that are valid.
 //!
-//! Here is the whole command line; a file each for the flags of [`serve`], of [`provider`] and of the commands that an
-//! [`operator`] uses; what several of them [share](shared), and how [values](value) are read.
+//! Here is the whole command line; a file each for the flags of `serve`, of `provider` and of the commands that an
+//! `operator` uses; what several of them share (`shared`), and how values (`value`) are read.
 
 mod operator;
 mod provider;
