@@ -22,7 +22,8 @@ export const test = base.extend({
     await use({ allowed: [], heard: [] });
   },
 
-  context: async ({ context, complaints }, use) => {
+  /** It asks for the shop, so that the shop outlives it: a browser may still fetch an icon when a story ends. */
+  context: async ({ context, complaints, shop: _ }, use) => {
     listen(context, complaints);
     await use(context);
     expect(complaints.heard.filter((heard) => !complaints.allowed.some((allowed) => allowed.test(heard)))).toEqual([]);
