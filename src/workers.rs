@@ -6,11 +6,11 @@
 
 use std::{sync::Arc, time::Duration};
 
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
 use tokio::{sync::watch, task::JoinSet};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::db::Db;
+use crate::db::{Db, Row};
 
 /// Nobody has to wake a worker for it to look again.
 const NAP: Duration = Duration::from_secs(1);
@@ -112,6 +112,28 @@ async fn look<W: Work>(work: &Arc<W>, room: usize) -> sqlx::Result<Vec<W::Item>>
     } else {
         Ok(Vec::new())
     }
+}
+
+/// Whether `count` counts anything; `$1` of it is the time.
+pub async fn counts_any(db: &Db, count: &'static str, now: DateTime<Utc>) -> sqlx::Result<bool> {
+    let due: i64 = db.query(count).bind(now).fetch_scalar().await?;
+    Ok(due > 0)
+}
+
+/// Claims by `update`, which returns the rows that are claimed: up to `$3` of those that are due at `$1`, until `$2`. A
+/// claim whose commit was answered by an error may have happened; those rows come back when their lease runs out.
+pub async fn claim<R: Row>(
+    db: &Db,
+    update: &'static str,
+    now: DateTime<Utc>,
+    until: DateTime<Utc>,
+    room: i64,
+) -> sqlx::Result<Vec<R>> {
+    let mut tx = db.begin().await?;
+    let query = tx.query(update).bind(now).bind(until).bind(room);
+    let claimed = query.fetch_all().await?;
+    tx.commit().await?;
+    Ok(claimed)
 }
 
 /// How long to wait after so many attempts: one second, then twice as long each time.

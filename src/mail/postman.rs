@@ -22,7 +22,7 @@ use super::{
 use crate::{
     clock::Clock,
     db::{Db, retrying},
-    workers::{Work, backoff},
+    workers::{self, Work, backoff},
 };
 
 /// How long a postman has a mail to itself. Far longer than [`PATIENCE`], so that two do not send it at once.
@@ -90,18 +90,20 @@ impl Work for Postman {
 
     async fn is_due(&self) -> sqlx::Result<bool> {
         let due = concat!("with due as (", due!("1"), ") select count(*) from due");
-        let due: i64 = self
-            .db
-            .query(due)
-            .bind(self.clock.now())
-            .fetch_scalar()
-            .await?;
-        Ok(due > 0)
+        workers::counts_any(&self.db, due, self.clock.now()).await
     }
 
     async fn claim(&self, room: i64) -> sqlx::Result<Vec<Claimed>> {
+        let claim = concat!(
+            "with due as (",
+            due!("$3"),
+            "/*pg for update skip locked */)
+             update emails set not_before = $2, attempts = attempts + 1
+             where (about, kind) in (select about, kind from due)
+             returning *"
+        );
         let now = self.clock.now();
-        claim(&self.db, room, now, now + LEASE).await
+        workers::claim(&self.db, claim, now, now + LEASE, room).await
     }
 
     async fn perform(&self, claimed: Claimed) -> sqlx::Result<()> {
@@ -183,33 +185,6 @@ impl Failure {
             Self::Send(SendError::Refused(_)) => "refused",
         }
     }
-}
-
-/// Claims up to `room` mails that are due. A claim whose commit was answered by an error may have happened; those mails
-/// come back when their lease runs out.
-async fn claim(
-    db: &Db,
-    room: i64,
-    now: DateTime<Utc>,
-    until: DateTime<Utc>,
-) -> sqlx::Result<Vec<Claimed>> {
-    let mut tx = db.begin().await?;
-    let claimed = tx
-        .query(concat!(
-            "with due as (",
-            due!("$3"),
-            "/*pg for update skip locked */)
-             update emails set not_before = $2, attempts = attempts + 1
-             where (about, kind) in (select about, kind from due)
-             returning *"
-        ))
-        .bind(now)
-        .bind(until)
-        .bind(room)
-        .fetch_all()
-        .await?;
-    tx.commit().await?;
-    Ok(claimed)
 }
 
 /// Whoever sent it, it is sent: no lease is asked for.

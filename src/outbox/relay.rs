@@ -27,7 +27,7 @@ use super::{
 use crate::{
     clock::Clock,
     db::{Db, retrying},
-    workers::{Work, backoff},
+    workers::{self, Work, backoff},
 };
 
 /// How long a relay has a row to itself. Far longer than [`PATIENCE`], so that a row is not published by two at once.
@@ -92,18 +92,20 @@ impl Work for Relay {
             return Ok(false);
         }
         let due = concat!("with due as (", due!("1"), ") select count(*) from due");
-        let due: i64 = self
-            .db
-            .query(due)
-            .bind(self.clock.now())
-            .fetch_scalar()
-            .await?;
-        Ok(due > 0)
+        workers::counts_any(&self.db, due, self.clock.now()).await
     }
 
     async fn claim(&self, room: i64) -> sqlx::Result<Vec<Claimed>> {
+        let claim = concat!(
+            "with due as (",
+            due!("$3"),
+            "/*pg for update skip locked */)
+             update outbox set not_before = $2, attempts = attempts + 1
+             where id in (select id from due)
+             returning *"
+        );
         let now = self.clock.now();
-        claim(&self.db, room, now, now + LEASE).await
+        workers::claim(&self.db, claim, now, now + LEASE, room).await
     }
 
     async fn perform(&self, row: Claimed) -> sqlx::Result<()> {
@@ -128,33 +130,6 @@ impl Work for Relay {
         let parked_at = parked.then_some(now);
         retrying(|| postpone(&self.db, &row, until, parked_at, &error)).await
     }
-}
-
-/// Claims up to `room` rows that are due. A claim whose commit was answered by an error may have happened; those rows
-/// come back when their lease runs out.
-async fn claim(
-    db: &Db,
-    room: i64,
-    now: DateTime<Utc>,
-    until: DateTime<Utc>,
-) -> sqlx::Result<Vec<Claimed>> {
-    let mut tx = db.begin().await?;
-    let claimed = tx
-        .query(concat!(
-            "with due as (",
-            due!("$3"),
-            "/*pg for update skip locked */)
-             update outbox set not_before = $2, attempts = attempts + 1
-             where id in (select id from due)
-             returning *"
-        ))
-        .bind(now)
-        .bind(until)
-        .bind(room)
-        .fetch_all()
-        .await?;
-    tx.commit().await?;
-    Ok(claimed)
 }
 
 /// Whoever published it, it is published: no lease is asked for. Unless it has come back since.

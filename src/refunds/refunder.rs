@@ -13,7 +13,7 @@ use crate::{
     db::{Db, retrying},
     ids::RefundId,
     provider::{Doubt, RefundOutcome, RefundWish, wire},
-    workers::{Work, backoff},
+    workers::{self, Work, backoff},
 };
 
 /// How long one worker has a refund to itself. Far longer than all its calls may take.
@@ -62,14 +62,20 @@ impl Work for Refunder {
 
     async fn is_due(&self) -> sqlx::Result<bool> {
         let due = concat!("with due as (", due!("1"), ") select count(*) from due");
-        let now = self.till.clock.now();
-        let due: i64 = self.till.db.query(due).bind(now).fetch_scalar().await?;
-        Ok(due > 0)
+        workers::counts_any(&self.till.db, due, self.till.clock.now()).await
     }
 
     async fn claim(&self, room: i64) -> sqlx::Result<Vec<Due>> {
+        let claim = concat!(
+            "with due as (",
+            due!("$3"),
+            "/*pg for update skip locked */)
+             update refunds set lease_until = $2, attempts = attempts + 1
+             where id in (select id from due)
+             returning *"
+        );
         let now = self.till.clock.now();
-        claim(&self.till.db, room, now, now + LEASE).await
+        workers::claim(&self.till.db, claim, now, now + LEASE, room).await
     }
 
     async fn perform(&self, due: Due) -> sqlx::Result<()> {
@@ -138,33 +144,6 @@ impl Refunder {
             Err(doubt) => Some(RefundOutcome::Unknown(doubt)),
         }
     }
-}
-
-/// Takes up to `room` refunds that are due. A claim whose commit was answered by an error may have happened; those
-/// come back when their lease runs out.
-async fn claim(
-    db: &Db,
-    room: i64,
-    now: DateTime<Utc>,
-    until: DateTime<Utc>,
-) -> sqlx::Result<Vec<Due>> {
-    let mut tx = db.begin().await?;
-    let claimed = tx
-        .query(concat!(
-            "with due as (",
-            due!("$3"),
-            "/*pg for update skip locked */)
-             update refunds set lease_until = $2, attempts = attempts + 1
-             where id in (select id from due)
-             returning *"
-        ))
-        .bind(now)
-        .bind(until)
-        .bind(room)
-        .fetch_all()
-        .await?;
-    tx.commit().await?;
-    Ok(claimed)
 }
 
 async fn record(db: &Db, made: &wire::Refund, now: DateTime<Utc>) -> sqlx::Result<Verdict> {
