@@ -2,13 +2,14 @@
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
+use axum_server::{Handle, accept::NoDelayAcceptor};
 use chrono::TimeDelta;
 use tokio::{net::TcpListener, task::JoinHandle};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     catalog,
-    checkout::{Till, reconciler},
+    checkout::{Limits, Till, reconciler},
     clock::Clock,
     config::ServeArgs,
     db::Db,
@@ -49,6 +50,10 @@ pub struct App {
     pub order_links: OrderLinks,
     /// The mails that were written, where anybody who sees the shop may see them.
     pub mailbox: Option<Mailbox>,
+    /// How long a client may take to send a request, and to wait for its answer.
+    pub answer_within: Duration,
+    /// How many proxies stand before the shop.
+    pub proxies: usize,
     /// The work that outlives the connection it came from. Stopping waits for it.
     pub tasks: TaskTracker,
 }
@@ -63,6 +68,7 @@ pub struct Shop {
     workers: Workers,
     address: SocketAddr,
     stopping: CancellationToken,
+    connections: Handle<SocketAddr>,
     serving: JoinHandle<io::Result<()>>,
 }
 
@@ -108,10 +114,13 @@ impl Shop {
                 lease: TimeDelta::from_std(args.lease).unwrap_or(TimeDelta::MAX),
                 authentication_time: TimeDelta::from_std(args.authentication_time)
                     .unwrap_or(TimeDelta::MAX),
+                limits: Limits::new(args.attempts_per_session, args.attempts_per_address),
                 public_url,
             },
             webhook_secrets: args.webhook_secret.clone().into(),
             mailbox: mailbox(args),
+            answer_within: args.request_timeout,
+            proxies: args.proxies,
             tasks: TaskTracker::new(),
         };
         let workers = Workers::on(&app.till.db);
@@ -119,18 +128,15 @@ impl Shop {
         if args.workers {
             start_workers(&workers, &app, args, &stopping).await?;
         }
-        let router = web::router(app.clone());
-        let serving = tokio::spawn(
-            axum::serve(listener, router)
-                .with_graceful_shutdown(stopping.clone().cancelled_owned())
-                .into_future(),
-        );
+        let connections = Handle::new();
+        let serving = tokio::spawn(serve(listener, app.clone(), connections.clone()));
         Ok(Self {
             app,
             simulator,
             workers,
             address,
             stopping,
+            connections,
             serving,
         })
     }
@@ -144,6 +150,7 @@ impl Shop {
     /// charge under way still needs it.
     pub async fn stop(self) {
         self.stopping.cancel();
+        self.connections.graceful_shutdown(Some(GRACE));
         let finish = async {
             let _ = self.serving.await;
             self.app.tasks.close();
@@ -160,6 +167,21 @@ impl Shop {
         }
         self.app.till.db.close().await;
     }
+}
+
+/// Serves until it is asked to stop. A client that connects and says nothing, or not all, is hung up on.
+async fn serve(listener: TcpListener, app: App, connections: Handle<SocketAddr>) -> io::Result<()> {
+    let mut server = axum_server::Server::from_listener(listener)
+        .acceptor(NoDelayAcceptor::new())
+        .first_request_timeout(app.answer_within)
+        .http1_only()
+        .handle(connections);
+    server
+        .http_builder()
+        .http1()
+        .header_read_timeout(app.answer_within);
+    let router = web::router(app).into_make_service_with_connect_info::<SocketAddr>();
+    server.serve(router).await
 }
 
 /// A part of the lab, as long as mails are files.

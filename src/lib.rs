@@ -56,9 +56,6 @@ pub mod web;
 // The payment provider, for those who have none at hand.
 pub mod simulator;
 
-// Of neither: what the pages of both need.
-pub mod same_origin;
-
 // How it is run.
 pub mod app;
 pub mod config;

@@ -1,10 +1,11 @@
 //! The link to an order that a mail carries: it shows the order to whoever has it, without a session.
 //!
-//! The number alone shows nothing. The link has a tag that only the shop can make from it, so there is nothing to store
-//! for each order, and nothing to guess. The key of the tags is made up once and kept in the database, where all processes
-//! find it.
+//! The number alone shows nothing. The link has a tag that only the shop can make from it and from the end of the link's
+//! time, so there is nothing to store for each order, and nothing to guess. A mail stays in a mailbox for years; its link is
+//! good for as long as somebody may have a reason to look. The key of the tags is made up once and kept in the database,
+//! where all processes find it.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use rand::RngExt as _;
 use sha2::Sha256;
@@ -17,6 +18,9 @@ use crate::{
 
 /// Under which name the database has the key.
 const NAME: &str = "order_links";
+
+/// How long a link is good.
+const GOOD_FOR: TimeDelta = TimeDelta::days(90);
 
 /// Makes the links, and recognizes them.
 #[derive(Clone, Debug)]
@@ -36,10 +40,11 @@ impl OrderLinks {
         })
     }
 
-    /// The link to an order's page.
-    pub fn to(&self, number: &OrderNumber) -> String {
-        let tag = hex::encode(self.tag(number).finalize().into_bytes());
-        format!("{}/orders/{number}?key={tag}", self.public_url)
+    /// The link to an order's page, from what happened at `since`: the same whenever it is asked for.
+    pub fn to(&self, number: &OrderNumber, since: DateTime<Utc>) -> String {
+        let until = (since + GOOD_FOR).timestamp();
+        let tag = hex::encode(self.tag(number, until).finalize().into_bytes());
+        format!("{}/orders/{number}?key={until}-{tag}", self.public_url)
     }
 
     /// The link to the shop.
@@ -47,16 +52,18 @@ impl OrderLinks {
         &self.public_url
     }
 
-    /// Whether `tag` is the one in the link to this order. Takes as long whichever letter is wrong.
-    pub fn is_signed(&self, number: &OrderNumber, tag: &str) -> bool {
+    /// Whether `key` is the one in a link to this order, and good at `now`. Takes as long whichever letter is wrong.
+    pub fn is_signed(&self, number: &OrderNumber, key: &str, now: DateTime<Utc>) -> bool {
+        let (until, tag) = key.split_once('-').unwrap_or_default();
+        let until = until.parse().unwrap_or_default();
         let tag = hex::decode(tag).unwrap_or_default();
-        self.tag(number).verify_slice(&tag).is_ok()
+        self.tag(number, until).verify_slice(&tag).is_ok() && now.timestamp() < until
     }
 
-    fn tag(&self, number: &OrderNumber) -> Hmac<Sha256> {
+    fn tag(&self, number: &OrderNumber, until: i64) -> Hmac<Sha256> {
         let mut mac = Hmac::<Sha256>::new_from_slice(self.key.expose().as_bytes())
             .expect("a key of any length");
-        mac.update(number.as_str().as_bytes());
+        mac.update(format!("{number} {until}").as_bytes());
         mac
     }
 }

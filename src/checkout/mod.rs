@@ -9,6 +9,7 @@
 //! 7. `abandon`: a customer was asked by their bank, and never answered.
 //! 8. [`reconciler`]: takes forward what nobody comes back for.
 //! 9. [`earlier`]: the purchases a customer is reminded of before buying again.
+//! 10. [`limits`]: who begins too many is slowed down.
 //!
 //! ```text
 //! POST /checkout ── submit ──┐
@@ -22,6 +23,7 @@ mod abandon;
 pub mod charge;
 pub mod drive;
 pub mod earlier;
+pub mod limits;
 pub mod model;
 pub mod purchase;
 pub mod reconciler;
@@ -33,8 +35,9 @@ use chrono::TimeDelta;
 pub use self::{
     charge::charge,
     drive::{drive, resume},
+    limits::Limits,
     model::{Checkout, CheckoutLine, Status},
-    purchase::{Buyer, IdempotencyKey, PaymentMethod, Purchase},
+    purchase::{Browser, Buyer, IdempotencyKey, PaymentMethod, Purchase},
     record::{Verdict, record},
     submit::{SubmitError, Submitted, submit},
 };
@@ -53,6 +56,8 @@ pub struct Till {
     pub lease: TimeDelta,
     /// How long a customer has to authenticate a payment.
     pub authentication_time: TimeDelta,
+    /// How many purchases one visitor, or one address, may begin.
+    pub limits: Limits,
     /// Where customers reach the shop, without a slash at the end: the provider sends them back there.
     pub public_url: String,
 }

@@ -1,14 +1,16 @@
 //! A purchase as it was asked for: parsed, valid, and named by the key of its form.
 
-use std::{fmt, str::FromStr};
+use std::{fmt, net::IpAddr, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
+use super::limits::Subject;
 use crate::{
     ids::{CartId, VisitorId},
-    money::Money,
+    money::{Currency, Money},
+    provider::Mandate,
 };
 
 /// One wish to buy one cart.
@@ -30,9 +32,50 @@ pub struct Purchase {
     pub payment_method: PaymentMethod,
     /// The customer was shown an earlier purchase and wants this one too.
     pub buy_again: bool,
+    /// Where it came from. None: from a program that we gave a key, and whose purchases are not counted.
+    pub browser: Option<Browser>,
+}
+
+/// What is known of a customer's browser. Not shown by `Debug`: no address belongs in a log.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Browser {
+    /// The address that it called from.
+    pub address: IpAddr,
+    /// What it calls itself.
+    pub agent: String,
+}
+
+impl fmt::Debug for Browser {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Browser(…)")
+    }
 }
 
 impl Purchase {
+    /// How the customer agreed to a debit: by the form that they sent, or with whoever sent it for them.
+    pub(super) fn mandate(&self) -> Option<Mandate<'_>> {
+        let mandate = match &self.browser {
+            Some(Browser { address, agent }) => Mandate::Online {
+                address: *address,
+                agent,
+            },
+            None => Mandate::Offline,
+        };
+        self.payment_method.needs_mandate().then_some(mandate)
+    }
+
+    /// Whom it counts against.
+    pub(super) fn subjects(&self) -> Vec<Subject> {
+        let visitor = |_: &Browser| Subject::Visitor(self.visitor);
+        let address = |browser: &Browser| Subject::behind(browser.address);
+        let browser = self.browser.as_ref();
+        browser
+            .map(visitor)
+            .into_iter()
+            .chain(browser.and_then(address))
+            .collect()
+    }
+
     /// What the customer agreed to, in 64 hexadecimal digits: the goods and total of the form, the e-mail
     /// address and the payment method. The same key with another fingerprint is refused.
     ///
@@ -131,11 +174,23 @@ pub struct PaymentMethod {
     pub label: &'static str,
     /// What comes of it.
     pub note: &'static str,
+    kind: Kind,
+}
+
+/// What is paid with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// A card, in any currency. It is charged at once.
+    Card,
+    /// A bank account with an IBAN. The bank decides days later.
+    SepaDebit,
+    /// An American bank account. So does this one's.
+    UsBankAccount,
 }
 
 /// What the form offers: test methods of the provider, each with its fixed outcome. The first is preselected.
 /// <https://docs.stripe.com/testing>
-pub const PAYMENT_METHODS: [PaymentMethod; 7] = [
+pub const PAYMENT_METHODS: [PaymentMethod; 11] = [
     method("pm_card_visa", "Visa •••• 4242", "succeeds"),
     method("pm_card_mastercard", "Mastercard •••• 4444", "succeeds"),
     method(
@@ -159,16 +214,83 @@ pub const PAYMENT_METHODS: [PaymentMethod; 7] = [
         "Visa •••• 0119",
         "is declined: an error while processing",
     ),
+    account(
+        Kind::SepaDebit,
+        "pm_sepaDebit_success_de",
+        "IBAN DE89 •••• 3000",
+        "you let us debit it once: takes a while, and succeeds",
+    ),
+    account(
+        Kind::SepaDebit,
+        "pm_sepaDebit_failed_de",
+        "IBAN DE62 •••• 3001",
+        "you let us debit it once: takes a while, and is refused",
+    ),
+    account(
+        Kind::UsBankAccount,
+        "pm_usBankAccount_success",
+        "Bank account •••• 6789",
+        "you let us debit it once: takes a while, and succeeds",
+    ),
+    account(
+        Kind::UsBankAccount,
+        "pm_usBankAccount_insufficientFunds",
+        "Bank account •••• 2227",
+        "you let us debit it once: takes a while, and is refused",
+    ),
 ];
 
 const fn method(id: &'static str, label: &'static str, note: &'static str) -> PaymentMethod {
-    PaymentMethod { id, label, note }
+    account(Kind::Card, id, label, note)
+}
+
+const fn account(
+    kind: Kind,
+    id: &'static str,
+    label: &'static str,
+    note: &'static str,
+) -> PaymentMethod {
+    PaymentMethod {
+        id,
+        label,
+        note,
+        kind,
+    }
 }
 
 impl PaymentMethod {
+    /// Those that a purchase in `currency` can be paid with.
+    pub fn offered(currency: Currency) -> impl Iterator<Item = Self> {
+        let fits = move |method: &Self| method.takes(currency);
+        PAYMENT_METHODS.into_iter().filter(fits)
+    }
+
+    /// Whether it can pay in `currency`. Debits can in that of their country.
+    pub fn takes(self, currency: Currency) -> bool {
+        match self.kind {
+            Kind::Card => true,
+            Kind::SepaDebit => currency == Currency::Eur,
+            Kind::UsBankAccount => currency == Currency::Usd,
+        }
+    }
+
     /// The provider's id of it.
     pub fn as_str(self) -> &'static str {
         self.id
+    }
+
+    /// What the provider calls its kind.
+    pub fn kind(self) -> &'static str {
+        match self.kind {
+            Kind::Card => "card",
+            Kind::SepaDebit => "sepa_debit",
+            Kind::UsBankAccount => "us_bank_account",
+        }
+    }
+
+    /// Whether the customer has to agree that their account is debited.
+    pub fn needs_mandate(self) -> bool {
+        self.kind != Kind::Card
     }
 }
 

@@ -18,6 +18,7 @@
 use super::{
     Till,
     earlier::{self, Earlier},
+    limits::TooMany,
     model::Checkout,
     purchase::Purchase,
 };
@@ -78,6 +79,9 @@ async fn submit_once(
     if !before.is_empty() && !purchase.buy_again {
         return Err(SubmitError::BoughtBefore(before));
     }
+    till.limits
+        .admit(&purchase.subjects(), purchase.key, now)
+        .map_err(SubmitError::TooMany)?;
     let Some(checkout) = insert(&mut tx, till, purchase, id, total).await? else {
         let winner = existing(&mut tx, purchase).await?;
         return accept(winner.ok_or(SubmitError::Raced)?, purchase);
@@ -143,6 +147,8 @@ async fn insert(
     let request = provider::payment_intent_request(&provider::Charge {
         amount: total,
         payment_method: purchase.payment_method.as_str(),
+        method_type: purchase.payment_method.kind(),
+        mandate: purchase.mandate(),
         checkout_id: &id.to_string(),
         return_url: &format!("{}/checkouts/{id}", till.public_url),
     });
@@ -247,6 +253,9 @@ pub enum SubmitError {
     /// The visitor has purchases that must be seen before another one.
     #[error("You have an earlier purchase.")]
     BoughtBefore(Vec<Earlier>),
+    /// Too many purchases were begun in this session, or from this address.
+    #[error("Too many attempts to pay.")]
+    TooMany(TooMany),
     /// The winner of the insert ended while we looked at it; another run of the phase decides.
     #[error("another request was faster")]
     Raced,

@@ -7,7 +7,9 @@ use lettre::message::Mailbox;
 
 use super::{
     shared::{Database, Log, ProviderKey},
-    value::{address, bus_url, duration, http_url, is_loopback, secret, smtp_url},
+    value::{
+        address, attempts, bus_url, duration, http_url, is_loopback, proxies, secret, smtp_url,
+    },
 };
 use crate::{pruner::Retention, secret::Secret};
 
@@ -85,6 +87,36 @@ pub struct ServeArgs {
     /// How long a customer has to answer their bank before the payment is given up
     #[arg(long, env = "AUTHENTICATION_TIME", value_name = "TIME", default_value = "1h", value_parser = duration)]
     pub authentication_time: Duration,
+    /// How many purchases one session may begin in ten minutes
+    #[arg(
+        long,
+        env = "ATTEMPTS_PER_SESSION",
+        value_name = "NUMBER",
+        default_value = "20",
+        value_parser = attempts
+    )]
+    pub attempts_per_session: usize,
+    /// How many purchases one address may begin in ten minutes; this machine itself is not counted
+    #[arg(
+        long,
+        env = "ATTEMPTS_PER_ADDRESS",
+        value_name = "NUMBER",
+        default_value = "60",
+        value_parser = attempts
+    )]
+    pub attempts_per_address: usize,
+    /// How many proxies stand between the shop and its customers, each adding to `X-Forwarded-For`
+    #[arg(
+        long,
+        env = "PROXIES",
+        value_name = "NUMBER",
+        default_value_t = 0,
+        value_parser = proxies
+    )]
+    pub proxies: usize,
+    /// How long a client may take to send a request, and to wait for its answer
+    #[arg(long, env = "REQUEST_TIMEOUT", value_name = "TIME", default_value = "30s", value_parser = duration)]
+    pub request_timeout: Duration,
     /// How long what is over is kept
     #[command(flatten)]
     pub keep: Retention,

@@ -17,6 +17,16 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
     Ok(duration)
 }
 
+pub(super) fn attempts(text: &str) -> Result<usize, &'static str> {
+    let attempts = text.parse().ok().filter(|n| (1..=1_000_000).contains(n));
+    attempts.ok_or("must be a number from 1 to 1000000")
+}
+
+pub(super) fn proxies(text: &str) -> Result<usize, &'static str> {
+    let proxies = text.parse().ok().filter(|n| *n <= 10);
+    proxies.ok_or("must be a number from 0 to 10")
+}
+
 pub(super) fn secret(text: &str) -> Result<Secret, String> {
     if text.trim().is_empty() {
         return Err("must not be empty".to_owned());

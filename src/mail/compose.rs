@@ -57,7 +57,8 @@ impl Composer {
         let subject = mail.subject(order.as_ref().map(|order| &order.number));
         let draft = match (mail.kind, &order) {
             (Kind::OrderConfirmation, Some(order)) => {
-                confirmation::write(order, &checkout.buyer, &lines, self.links.to(&order.number))?
+                let link = self.links.to(&order.number, order.created_at);
+                confirmation::write(order, &checkout.buyer, &lines, link)?
             }
             (Kind::NotFulfilled, None) => self.not_fulfilled(&checkout, &lines).await?,
             (Kind::RefundNotice, Some(order)) => self.refund_notice(mail, order).await?,
@@ -84,7 +85,9 @@ impl Composer {
         let is_it = |refund: &&Refund| refund.id == mail.about.into() && is_given_back(refund);
         let refund = refunds.iter().find(is_it);
         let refund = refund.ok_or(ComposeError::NotTrueAnyMore)?;
-        refund_notice::write(refund, &refunds, order, self.links.to(&order.number))
+        let at = refund.concluded_at.unwrap_or(refund.created_at);
+        let link = self.links.to(&order.number, at);
+        refund_notice::write(refund, &refunds, order, link)
     }
 
     fn address(

@@ -12,7 +12,7 @@ mod refund;
 mod transport;
 pub mod wire;
 
-use std::{fmt, time::Duration};
+use std::{fmt, net::IpAddr, time::Duration};
 
 use url::form_urlencoded;
 
@@ -50,24 +50,57 @@ pub struct Charge<'a> {
     pub amount: Money,
     /// The provider's id of the payment method.
     pub payment_method: &'a str,
+    /// What kind of method it is, in the provider's words: `card`, `sepa_debit`, …
+    pub method_type: &'a str,
+    /// The customer's mandate, for a method that needs one: without it no account may be debited.
+    pub mandate: Option<Mandate<'a>>,
     /// Our own id, kept in the provider's metadata: what ties the payment to us when all answers are lost.
     pub checkout_id: &'a str,
     /// Where the provider sends the customer after an authentication.
     pub return_url: &'a str,
 }
 
+/// How the customer agreed that their account is debited.
+/// <https://docs.stripe.com/api/payment_intents/confirm#confirm_payment_intent-mandate_data>
+#[derive(Clone, Copy, Debug)]
+pub enum Mandate<'a> {
+    /// On a page of ours.
+    Online {
+        /// The address that they called from.
+        address: IpAddr,
+        /// Their browser.
+        agent: &'a str,
+    },
+    /// Elsewhere, where whoever calls us has seen it.
+    Offline,
+}
+
 /// The body of the call that creates and confirms a payment intent. It is stored before it is sent for the
 /// first time, since a retry under the same key must carry the same bytes.
 pub fn payment_intent_request(charge: &Charge<'_>) -> String {
-    form_urlencoded::Serializer::new(String::new())
+    let mut request = form_urlencoded::Serializer::new(String::new());
+    request
         .append_pair("amount", &charge.amount.minor.to_string())
         .append_pair("currency", charge.amount.currency.code())
         .append_pair("payment_method", charge.payment_method)
-        .append_pair("payment_method_types[0]", "card")
+        .append_pair("payment_method_types[0]", charge.method_type)
         .append_pair("confirm", "true")
         .append_pair("return_url", charge.return_url)
-        .append_pair("metadata[checkout_id]", charge.checkout_id)
-        .finish()
+        .append_pair("metadata[checkout_id]", charge.checkout_id);
+    let acceptance = |part: &str| format!("mandate_data[customer_acceptance]{part}");
+    match charge.mandate {
+        None => {}
+        Some(Mandate::Offline) => {
+            request.append_pair(&acceptance("[type]"), "offline");
+        }
+        Some(Mandate::Online { address, agent }) => {
+            request
+                .append_pair(&acceptance("[type]"), "online")
+                .append_pair(&acceptance("[online][ip_address]"), &address.to_string())
+                .append_pair(&acceptance("[online][user_agent]"), agent);
+        }
+    }
+    request.finish()
 }
 
 impl Provider {

@@ -98,12 +98,13 @@ pub struct ApiError {
 }
 
 impl ApiError {
-    /// The most telling of its codes.
+    /// The most telling of its codes. A debit that bounces has its reason in the code, and a decline code that tells nothing.
     pub fn reason(&self) -> &str {
-        self.decline_code
-            .as_deref()
-            .or(self.code.as_deref())
-            .unwrap_or(&self.kind)
+        match (self.decline_code.as_deref(), self.code.as_deref()) {
+            (Some("generic_decline"), Some(code)) if code != "card_declined" => code,
+            (Some(code), _) | (None, Some(code)) => code,
+            (None, None) => &self.kind,
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use axum::{
     Form, Router,
     extract::State,
     http::StatusCode,
-    middleware::{from_fn, from_fn_with_state},
+    middleware::from_fn,
     response::{IntoResponse, Redirect, Response},
     routing::get,
 };
@@ -27,10 +27,9 @@ use super::{
 };
 
 pub(super) fn router(shared: &Arc<Shared>) -> Router<Arc<Shared>> {
-    let same_origin = from_fn_with_state(Arc::clone(shared), page::require_same_origin);
     Router::new()
         .route("/3ds/{intent}", get(show_challenge).post(conclude))
-        .layer(same_origin)
+        .layer(page::same_origin(shared))
         .layer(from_fn(page::with_headers))
 }
 

@@ -4,19 +4,21 @@ use std::time::Duration;
 
 use axum::{
     extract::State,
-    http::StatusCode,
+    http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{IntoResponse as _, Redirect, Response},
 };
 
 use super::{
-    checkout_form::CheckoutForm, error::PageError, fields::Fields, show, views, visitor::Visitor,
+    address::ClientAddress, checkout_form::CheckoutForm, error::PageError, fields::Fields, show,
+    views, visitor::Visitor,
 };
 use crate::{
     app::App,
     cart::{self, Cart},
     checkout::{
-        self, Checkout, SubmitError, Submitted,
+        self, Browser, Checkout, SubmitError, Submitted,
         earlier::{self, Earlier},
+        limits::TooMany,
         model,
         submit::Short,
     },
@@ -59,12 +61,18 @@ async fn why_declined(app: &App, failed: &Checkout) -> Result<Option<String>, Pa
 pub async fn submit(
     State(app): State<App>,
     visitor: Visitor,
+    ClientAddress(address): ClientAddress,
+    headers: HeaderMap,
     fields: Fields,
 ) -> Result<Response, PageError> {
     let mut form = CheckoutForm::posted(&fields);
     // A visitor without a cart may still repeat a purchase: the key is looked up before the cart.
     let cart = visitor.cart.unwrap_or_else(CartId::new);
-    let Some(purchase) = form.parse(visitor.id, cart) else {
+    let browser = Browser {
+        address,
+        agent: agent(&headers),
+    };
+    let Some(purchase) = form.parse(visitor.id, cart, browser) else {
         return refuse(&app, &visitor, form).await;
     };
     match checkout::submit(&app.till, &purchase).await {
@@ -74,6 +82,13 @@ pub async fn submit(
         }
         Err(error) => explain(&app, &visitor, form, error).await,
     }
+}
+
+/// What the browser calls itself, up to the length that the longest of them need.
+fn agent(headers: &HeaderMap) -> String {
+    let agent = headers.get(header::USER_AGENT);
+    let agent = agent.and_then(|agent| agent.to_str().ok());
+    agent.unwrap_or("unknown").chars().take(300).collect()
 }
 
 /// Takes the checkout forward in a task of its own, and waits for it as long as a customer likes to wait.
@@ -125,6 +140,7 @@ async fn explain(
 ) -> Result<Response, PageError> {
     let status = match &error {
         SubmitError::BoughtBefore(_) => StatusCode::UNPROCESSABLE_ENTITY,
+        SubmitError::TooMany(_) => StatusCode::TOO_MANY_REQUESTS,
         SubmitError::CartEmpty => return Ok(Redirect::to("/cart").into_response()),
         _ => StatusCode::CONFLICT,
     };
@@ -153,6 +169,21 @@ async fn explain(
                 page.problem = Some(problem);
             })
             .await
+        }
+        SubmitError::TooMany(TooMany { wait }) => {
+            let seconds = wait.num_seconds() + 1;
+            let problem = format!(
+                "That was more attempts to pay than we take in ten minutes. This one was not made and costs nothing. \
+                 You can try again in {}.",
+                show::minutes(seconds)
+            );
+            let mut response = form_page(app, visitor, form, status, |page, _| {
+                page.problem = Some(problem);
+            })
+            .await?;
+            let headers = response.headers_mut();
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+            Ok(response)
         }
         SubmitError::BoughtBefore(_) => {
             form_page(app, visitor, form, status, |page, earlier| {

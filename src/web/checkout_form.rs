@@ -3,7 +3,8 @@
 use super::{fields::Fields, views};
 use crate::{
     checkout::{
-        Buyer, Checkout, IdempotencyKey, PaymentMethod, Purchase, purchase::PAYMENT_METHODS,
+        Browser, Buyer, Checkout, IdempotencyKey, PaymentMethod, Purchase,
+        purchase::PAYMENT_METHODS,
     },
     countries::COUNTRIES,
     ids::{CartId, VisitorId},
@@ -83,9 +84,15 @@ impl CheckoutForm {
     }
 
     /// The purchase that the form asks for, or `None` with each error beside its field.
-    pub fn parse(&mut self, visitor: VisitorId, cart: CartId) -> Option<Purchase> {
+    pub fn parse(
+        &mut self,
+        visitor: VisitorId,
+        cart: CartId,
+        browser: Browser,
+    ) -> Option<Purchase> {
         let buyer = self.buyer();
         let payment_method: Option<PaymentMethod> = self.payment_method.value.parse().ok();
+        let payment_method = payment_method.filter(|method| method.takes(CURRENCY));
         if payment_method.is_none() {
             self.payment_method.error = Some("Choose how to pay.".to_owned());
         }
@@ -98,6 +105,7 @@ impl CheckoutForm {
             buyer: buyer?,
             payment_method: payment_method?,
             buy_again: self.buy_again,
+            browser: Some(browser),
         })
     }
 
@@ -158,7 +166,7 @@ impl CheckoutForm {
             country: self.country,
             countries: COUNTRIES.map(country).to_vec(),
             payment_method: self.payment_method,
-            payment_methods: PAYMENT_METHODS.map(method).to_vec(),
+            payment_methods: PaymentMethod::offered(CURRENCY).map(method).collect(),
             buy_again: self.buy_again,
             ..views::CheckoutPage::default()
         }

@@ -1,11 +1,13 @@
 //! The headers of every answer.
 
 use axum::{
-    extract::Request,
+    extract::{Request, State},
     http::{HeaderValue, header},
     middleware::Next,
     response::Response,
 };
+
+use crate::app::App;
 
 /// Scripts, styles and pictures of our own, and nothing else. No page of ours may be framed.
 const POLICY: HeaderValue = HeaderValue::from_static(
@@ -13,8 +15,11 @@ const POLICY: HeaderValue = HeaderValue::from_static(
      base-uri 'none'; frame-ancestors 'none'",
 );
 
+/// Once seen over https, never again without, for a year: whoever is in between could else ask for the cookie.
+const HTTPS_ONLY: HeaderValue = HeaderValue::from_static("max-age=31536000");
+
 /// Sets them. What an answer says itself is left as it is.
-pub async fn set(request: Request, next: Next) -> Response {
+pub async fn set(State(app): State<App>, request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
     // Every page shows at least somebody's cart. A shared cache that kept one would show it to others, with its
@@ -30,6 +35,11 @@ pub async fn set(request: Request, next: Next) -> Response {
         header::X_CONTENT_TYPE_OPTIONS,
         HeaderValue::from_static("nosniff"),
     );
+    // For browsers that are older than `frame-ancestors`.
+    headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
+    if app.till.public_url.starts_with("https:") {
+        headers.insert(header::STRICT_TRANSPORT_SECURITY, HTTPS_ONLY);
+    }
     headers.insert(
         header::REFERRER_POLICY,
         HeaderValue::from_static("same-origin"),

@@ -3,6 +3,7 @@
 //! A handler is a table of contents: extract, parse, decide, answer. What goes wrong is turned into an answer in
 //! one place, [`error`].
 
+mod address;
 pub mod assets;
 mod cart;
 mod catalog;
@@ -27,7 +28,7 @@ mod webhooks;
 use axum::{
     Router,
     extract::{DefaultBodyLimit, Request},
-    middleware::{from_fn, from_fn_with_state},
+    middleware::from_fn_with_state,
     routing::{get, post},
 };
 use tower_http::trace::{DefaultOnResponse, TraceLayer};
@@ -56,7 +57,7 @@ pub fn router(app: App) -> Router {
         .method_not_allowed_fallback(error::wrong_method)
         .layer(DefaultBodyLimit::max(FORM_MAX))
         .layer(sessions::layer(&app))
-        .layer(from_fn_with_state(app.clone(), same_origin::require));
+        .layer(same_origin::layer(&app));
     let machines = Router::new()
         .route("/webhooks/provider", post(webhooks::receive))
         .route("/webhooks/provider/", post(webhooks::receive))
@@ -68,7 +69,7 @@ pub fn router(app: App) -> Router {
         .merge(pages)
         .layer(from_fn_with_state(app.clone(), run_to_end::run_to_end))
         // Around it, since the page of a handler that panicked comes from there.
-        .layer(from_fn(headers::set))
+        .layer(from_fn_with_state(app.clone(), headers::set))
         .layer(
             TraceLayer::new_for_http()
                 .make_span_with(span)

@@ -34,7 +34,8 @@ pub async fn order(
 ) -> Result<Response, PageError> {
     let number = number.parse().map_err(|_| PageError::NotFound)?;
     let key = link.ok().and_then(|Query(link)| link.key);
-    let order = if key.is_some_and(|key| app.order_links.is_signed(&number, &key)) {
+    let now = app.till.clock.now();
+    let order = if key.is_some_and(|key| app.order_links.is_signed(&number, &key, now)) {
         orders::find(&app.till.db, &number).await?
     } else {
         orders::of_visitor(&app.till.db, &number, visitor.id).await?

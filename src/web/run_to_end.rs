@@ -3,12 +3,19 @@
 //! A double click makes the browser drop its first request. The server then drops the handler's future, wherever it
 //! happens to be: between two statements, or with the charge already sent. So each request runs in a task of its
 //! own, which nobody drops; the connection only waits for it. It also keeps a panic in one handler from the rest.
+//!
+//! Nor does anybody wait for ever. A body that trickles in is cut off; and who has waited too long for an answer is told
+//! that it takes longer, while the work goes on to its end.
 
 use axum::{
+    body::Body,
     extract::{Request, State},
     middleware::Next,
     response::{IntoResponse as _, Response},
 };
+use futures_util::{StreamExt as _, stream::unfold};
+use http_body::Body as _;
+use tokio::time::{Instant, timeout_at};
 use tracing::Instrument as _;
 
 use super::error::PageError;
@@ -16,12 +23,33 @@ use crate::app::App;
 
 /// Runs the request in a task that stopping the shop waits for.
 pub async fn run_to_end(State(app): State<App>, request: Request, next: Next) -> Response {
-    let work = next.run(request).in_current_span();
-    match app.tasks.spawn(work).await {
-        Ok(response) => response,
-        Err(panicked) => {
+    let deadline = Instant::now() + app.answer_within;
+    let request = request.map(|body| within(deadline, body));
+    let work = app.tasks.spawn(next.run(request).in_current_span());
+    match timeout_at(deadline + app.answer_within, work).await {
+        Ok(Ok(response)) => response,
+        Ok(Err(panicked)) => {
             tracing::error!(error = %panicked, "a request panicked");
             PageError::Panicked.into_response()
         }
+        Err(_elapsed) => {
+            tracing::warn!("a request takes too long");
+            PageError::Busy.into_response()
+        }
     }
+}
+
+/// The same body, if it has arrived whole by the deadline; else it breaks off with an error.
+fn within(deadline: Instant, body: Body) -> Body {
+    if body.is_end_stream() {
+        return body;
+    }
+    let chunks = unfold(body.into_data_stream(), move |mut body| async move {
+        let chunk = match timeout_at(deadline, body.next()).await {
+            Ok(chunk) => chunk?,
+            Err(late) => Err(axum::Error::new(late)),
+        };
+        Some((chunk, body))
+    });
+    Body::from_stream(chunks)
 }

@@ -1,21 +1,33 @@
-//! Forms are accepted from our own pages only.
+//! Forms are accepted from our own pages only: browsers send along what other sites make them send.
+//!
+//! A browser says where a form came from in `Sec-Fetch-Site`, older ones and plain HTTP in `Origin`. A client that sends
+//! neither is no browser, and carries nobody's cookie unless it was given one.
 
 use axum::{
-    extract::{Request, State},
-    http::Method,
-    middleware::Next,
+    body::Body,
     response::{IntoResponse as _, Response},
 };
+use tower_http::csrf::{CsrfLayer, ProtectionError, ResponseForProtectionError};
 
 use super::error::PageError;
-use crate::{app::App, same_origin::is_same_origin};
+use crate::app::App;
 
-/// Answers 403 to a form from another site.
-pub async fn require(State(app): State<App>, request: Request, next: Next) -> Response {
-    let reads = [Method::GET, Method::HEAD, Method::OPTIONS].contains(request.method());
-    if reads || is_same_origin(request.headers(), &app.till.public_url) {
-        next.run(request).await
-    } else {
+/// Answers 403 to a form from another site. `--public-url` is where our pages are, which is not what `Host` says when a
+/// proxy stands before us.
+pub fn layer(app: &App) -> CsrfLayer<Refusal> {
+    let public = url::Url::parse(&app.till.public_url).expect("it was read as a URL");
+    CsrfLayer::new()
+        .add_trusted_origin(public.origin().ascii_serialization())
+        .expect("the origin of a URL is one")
+        .with_rejection_response(Refusal)
+}
+
+/// The page that says so.
+#[derive(Clone, Copy, Debug)]
+pub struct Refusal;
+
+impl ResponseForProtectionError<Body> for Refusal {
+    fn response_for_protection_error(&mut self, _: ProtectionError) -> Response {
         PageError::CrossSite.into_response()
     }
 }

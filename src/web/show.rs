@@ -46,12 +46,20 @@ pub fn ago(passed: TimeDelta) -> String {
     }
 }
 
+/// How long something takes, rounded up: `4 minutes`.
+pub fn minutes(seconds: i64) -> String {
+    match seconds {
+        ..=60 => "a minute".to_owned(),
+        _ => format!("{} minutes", (seconds + 59) / 60),
+    }
+}
+
 /// Why a payment did not go through, for the customer. The provider's codes are for developers, and its words for
 /// a lost or stolen card are the same as for any decline, on purpose.
 /// <https://docs.stripe.com/declines/codes>
 pub fn reason(code: Option<&str>) -> &'static str {
     match code.unwrap_or_default() {
-        "insufficient_funds" => "The card has insufficient funds.",
+        "insufficient_funds" => "There are insufficient funds on the account.",
         "expired_card" => "The card has expired.",
         "incorrect_cvc" => "The security code of the card is wrong.",
         "processing_error" => {
@@ -59,7 +67,11 @@ pub fn reason(code: Option<&str>) -> &'static str {
         }
         "card_velocity_exceeded" => "The card was used too often in a short time.",
         "payment_intent_authentication_failure" => "The payment was not authenticated.",
-        _ => "The card was declined.",
+        "payment_intent_payment_attempt_failed"
+        | "account_closed"
+        | "no_account"
+        | "debit_not_authorized" => "The bank refused the debit.",
+        _ => "The payment was declined.",
     }
 }
 

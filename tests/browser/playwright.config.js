@@ -1,4 +1,5 @@
-// Every story is told twice, with scripts and without; what needs scripts to be observed is tagged @scripts.
+// Every story is told twice, with scripts and without; what needs scripts to be observed is tagged @scripts. Those of whole
+// journeys, tagged @phone, are told on a narrow page as well.
 
 import { defineConfig } from "@playwright/test";
 
@@ -23,5 +24,6 @@ export default defineConfig({
   projects: [
     { name: "scripts" },
     { name: "no scripts", use: { javaScriptEnabled: false }, grepInvert: /@scripts/ },
+    { name: "phone", use: { javaScriptEnabled: false, viewport: { width: 390, height: 844 } }, grep: /@phone/ },
   ],
 });

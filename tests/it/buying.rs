@@ -201,6 +201,7 @@ pub async fn purchase_of(shop: &Shop, form: &Form) -> Purchase {
         },
         payment_method: form.field("payment_method").parse().expect("a method"),
         buy_again: false,
+        browser: None,
     }
 }
 

@@ -5,18 +5,17 @@ use std::sync::Arc;
 use askama::Template;
 use axum::{
     Router,
-    extract::{Request, State},
+    body::Body,
+    extract::Request,
     http::{HeaderValue, StatusCode, header},
     middleware::Next,
     response::{Html, IntoResponse, Response},
     routing::get,
 };
 
-use super::only_reads;
-use crate::{
-    same_origin::is_same_origin,
-    simulator::{Shared, error::ApiError},
-};
+use tower_http::csrf::{CsrfLayer, ProtectionError, ResponseForProtectionError};
+
+use crate::simulator::{Shared, error::ApiError};
 
 /// A stylesheet, a script and an icon of our own, and nothing else.
 ///
@@ -69,19 +68,25 @@ pub(in crate::simulator) async fn with_headers(request: Request, next: Next) -> 
 }
 
 /// Answers 403 to a form from another site.
-pub(in crate::simulator) async fn require_same_origin(
-    State(shared): State<Arc<Shared>>,
-    request: Request,
-    next: Next,
-) -> Response {
-    if only_reads(request.method()) || is_same_origin(request.headers(), &shared.base_url) {
-        return next.run(request).await;
+pub(in crate::simulator) fn same_origin(shared: &Shared) -> CsrfLayer<FromAnotherSite> {
+    CsrfLayer::new()
+        .add_trusted_origin(&shared.base_url)
+        .expect("http:// and an address are an origin")
+        .with_rejection_response(FromAnotherSite)
+}
+
+/// The page that says so.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::simulator) struct FromAnotherSite;
+
+impl ResponseForProtectionError<Body> for FromAnotherSite {
+    fn response_for_protection_error(&mut self, _: ProtectionError) -> Response {
+        let told = Message {
+            title: "From another site",
+            text: "This form was sent by a page of another site, so nothing was done.",
+        };
+        page(StatusCode::FORBIDDEN, &told).into_response()
     }
-    let told = Message {
-        title: "From another site",
-        text: "This form was sent by a page of another site, so nothing was done.",
-    };
-    page(StatusCode::FORBIDDEN, &told).into_response()
 }
 
 /// `GET /assets/…`

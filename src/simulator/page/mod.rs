@@ -15,7 +15,7 @@ use std::sync::Arc;
 use axum::{
     Router,
     extract::{DefaultBodyLimit, Query, Request, State},
-    http::{HeaderMap, Method, StatusCode, header},
+    http::{HeaderMap, StatusCode, header},
     middleware::{Next, from_fn, from_fn_with_state},
     response::{IntoResponse, Redirect, Response},
     routing::{get, post},
@@ -23,7 +23,7 @@ use axum::{
 use serde::Deserialize;
 use url::Host;
 
-pub(super) use self::layout::{Message, assets, page, require_same_origin, with_headers};
+pub(super) use self::layout::{Message, assets, page, same_origin, with_headers};
 use self::{forms::Typed, view::Overview};
 use super::{Shared, control::Control, error::ApiError};
 
@@ -49,7 +49,7 @@ pub(super) fn router(shared: &Arc<Shared>) -> Router<Arc<Shared>> {
         .method_not_allowed_fallback(async || Redirect::to("/"))
         .layer(DefaultBodyLimit::max(FORM_MAX))
         .layer(from_fn_with_state(Arc::clone(shared), require_key))
-        .layer(from_fn_with_state(Arc::clone(shared), require_same_origin))
+        .layer(same_origin(shared))
         .layer(from_fn(with_headers))
 }
 
@@ -117,9 +117,4 @@ fn is_loopback(headers: &HeaderMap) -> bool {
         Some(Host::Ipv6(address)) => address.is_loopback(),
         None => false,
     }
-}
-
-/// Whether a request changes nothing.
-fn only_reads(method: &Method) -> bool {
-    [Method::GET, Method::HEAD, Method::OPTIONS].contains(method)
 }

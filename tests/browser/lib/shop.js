@@ -89,6 +89,11 @@ export class Shop {
     await this.losesWebhooks();
   }
 
+  /** By the provider's clock. */
+  async timePasses(seconds) {
+    await this.#control("POST", "clock", { advance_seconds: seconds });
+  }
+
   async #control(method, path, body) {
     const answer = await fetch(`${this.providerUrl}/_control/${path}`, {
       method,

@@ -16,7 +16,7 @@ async function goesToTheBank({ page }) {
   await page.goto(url.href);
 }
 
-test("the customer approves", async ({ visitor, shop }) => {
+test("the customer approves @phone", async ({ visitor, shop }) => {
   const { page } = visitor;
   const status = page.url();
   await goesToTheBank(visitor);
@@ -26,7 +26,7 @@ test("the customer approves", async ({ visitor, shop }) => {
   await expectOnePurchase(shop);
 });
 
-test("the customer refuses, and pays with another card", async ({ visitor, shop }) => {
+test("the customer refuses, and pays with another card @phone", async ({ visitor, shop }) => {
   const { page } = visitor;
   await goesToTheBank(visitor);
   await page.getByRole("button", { name: "Refuse" }).click();
@@ -45,6 +45,20 @@ test("the customer approves in another tab, and the first one learns of it", asy
   await bank.page.getByRole("button", { name: "Approve" }).click();
   await expect(bank.heading).toHaveText("Paid");
   await visitor.isToldThatItIsPaid();
+  await expectOnePurchase(shop);
+});
+
+test("the customer closes the bank's page, and confirms later @phone", async ({ visitor, shop }) => {
+  const status = visitor.page.url();
+  await goesToTheBank(visitor);
+  const tab = await visitor.opensTab();
+  await visitor.page.close();
+  await tab.page.goto(status);
+  await tab.isAskedToConfirm();
+  await expectOf(shop, { checkouts: 1, paid: 0, lamps: 1 });
+  await goesToTheBank(tab);
+  await tab.page.getByRole("button", { name: "Approve" }).click();
+  await expect(tab.heading).toHaveText("Paid");
   await expectOnePurchase(shop);
 });
 

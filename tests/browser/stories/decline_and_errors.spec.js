@@ -5,7 +5,7 @@ import { expect, expectOf, expectOnePurchase, test } from "../lib/test.js";
 const DECLINED = /0002/;
 const GOOD = /Visa •••• 4242/;
 
-test("R17: declined, then paid with another card", async ({ visitor, shop }) => {
+test("R17: declined, then paid with another card @phone", async ({ visitor, shop }) => {
   const { page } = visitor;
   await visitor.getsReadyToPay();
   const key = await visitor.key();
@@ -13,7 +13,7 @@ test("R17: declined, then paid with another card", async ({ visitor, shop }) => 
   await visitor.pays();
   await expect(visitor.heading).toHaveText("The payment was declined");
   await expect(page).toHaveTitle(/^Error/);
-  await expect(page.getByRole("alert")).toContainText("Your card was not charged.");
+  await expect(page.getByRole("alert")).toContainText("Nothing was charged.");
   await expectOf(shop, { checkouts: 1, paid: 0 });
   await page.getByRole("link", { name: "Try again" }).click();
   await expect(page.getByRole("alert")).toContainText("Nothing was charged for it.");
