@@ -31,6 +31,7 @@ pub mod catalog;
 pub mod discrepancies;
 pub mod inventory;
 pub mod orders;
+pub mod pricing;
 
 // What comes after the payment.
 pub mod fulfilment;

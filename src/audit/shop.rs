@@ -68,7 +68,7 @@ async fn lines_payment_and_order_agree(tx: &mut Tx) -> sqlx::Result<Invariant> {
              left join orders o on o.checkout_id = c.id
              left join (select checkout_id, sum(amount_minor) as amount_minor
                         from checkout_lines group by checkout_id) l on l.checkout_id = c.id
-             where coalesce(l.amount_minor, 0) <> c.amount_minor
+             where coalesce(l.amount_minor, 0) + c.shipping_minor <> c.amount_minor
                 or p.amount_minor <> c.amount_minor or p.currency <> c.currency
                 or o.amount_minor <> c.amount_minor or o.currency <> c.currency",
         )

@@ -50,6 +50,17 @@ pub async fn find(db: &Db, sku: &Sku) -> sqlx::Result<Option<Product>> {
     .await
 }
 
+/// A currency of the catalog that is not `currency`, when there is one.
+pub async fn other_currency(db: &Db, currency: Currency) -> sqlx::Result<Option<Currency>> {
+    let other: Option<(Currency,)> = retrying(|| {
+        db.query("select currency from products where currency <> $1 limit 1")
+            .bind(currency)
+            .fetch_optional()
+    })
+    .await?;
+    Ok(other.map(|(currency,)| currency))
+}
+
 /// A stock keeping unit: capital letters, digits and dashes, 32 at most.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, sqlx::Type)]
 #[sqlx(transparent)]

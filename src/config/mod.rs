@@ -1,9 +1,10 @@
 //! Flags and environment, parsed into values that are valid.
 //!
 //! Here is the whole command line; a file each for the flags of `serve`, of `provider` and of the commands that an
-//! `operator` uses; what several of them share (`shared`), and how values (`value`) are read.
+//! `operator` uses; how the shop `prices`; what several of them share (`shared`), and how values (`value`) are read.
 
 mod operator;
+mod prices;
 mod provider;
 mod serve;
 mod shared;
@@ -16,6 +17,7 @@ pub use self::{
         AuditArgs, EventsAction, EventsArgs, MailAction, MailArgs, MigrateArgs, OutboxAction,
         OutboxArgs,
     },
+    prices::{PricedIn, Prices},
     provider::ProviderArgs,
     serve::ServeArgs,
     shared::{Database, Log, LogFormat, ProviderAt, ProviderKey},

@@ -56,7 +56,9 @@ pub async fn order(
             .iter()
             .map(|line| show::checkout_line(line, order.amount().currency))
             .collect(),
+        shipping: show::shipping(checkout.shipping()),
         total: order.amount().to_string(),
+        tax: show::tax(checkout.tax()),
         payment_method: checkout
             .payment_method
             .parse()
@@ -67,6 +69,7 @@ pub async fn order(
         address: address(&checkout.buyer),
         refunds: refunds.iter().map(refund).collect(),
         refunded: unless_zero(refunded.given_back),
+        refunded_tax: show::tax(checkout.tax_refunded(refunded.given_back)),
         on_its_way: unless_zero(refunded.on_its_way),
         left: unless_zero(refunded.left),
     };

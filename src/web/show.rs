@@ -8,7 +8,11 @@ use axum::{
 use chrono::TimeDelta;
 
 use super::{error::PageError, views};
-use crate::{cart, checkout::CheckoutLine, money::Currency, money::Money};
+use crate::{
+    cart,
+    checkout::CheckoutLine,
+    money::{Currency, IncludedTax, Money},
+};
 
 /// A rendered page.
 pub fn page(status: StatusCode, page: &impl Template) -> Result<Response, PageError> {
@@ -35,6 +39,19 @@ pub fn checkout_line(line: &CheckoutLine, currency: Currency) -> views::Line {
         unit_price: Money::new(line.unit_minor, currency).to_string(),
         amount: Money::new(line.amount_minor, currency).to_string(),
     }
+}
+
+/// What shipping costs, when it costs something.
+pub fn shipping(amount: Money) -> Option<String> {
+    (amount.minor != 0).then(|| amount.to_string())
+}
+
+/// The tax in a total, when there is any.
+pub fn tax(tax: Option<IncludedTax>) -> Option<views::Tax> {
+    tax.map(|tax| views::Tax {
+        rate: tax.rate.to_string(),
+        amount: tax.amount.to_string(),
+    })
 }
 
 /// How long ago something was: `4 minutes ago`.

@@ -7,6 +7,7 @@
 )]
 
 mod abandoned;
+mod amounts;
 mod authentication;
 mod bad_input;
 mod bus;
@@ -38,6 +39,7 @@ mod refused;
 mod signatures;
 mod simulator;
 mod stock;
+mod taxes;
 mod time_zones;
 mod unknown_outcome;
 mod upgrade;
