@@ -28,6 +28,7 @@ pub mod webhooks;
 // What a purchase is made of.
 pub mod cart;
 pub mod catalog;
+pub mod customers;
 pub mod discrepancies;
 pub mod inventory;
 pub mod orders;

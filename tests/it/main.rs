@@ -16,6 +16,7 @@ mod cancelled;
 mod carts;
 mod command_line;
 mod cost;
+mod customers;
 mod database;
 mod database_conflicts;
 mod events_command;
