@@ -112,8 +112,9 @@ async fn put_on_shelf(
 ) -> sqlx::Result<u64> {
     let price = price_in(currency, goods.price_cents);
     tx.query(
-        "insert into products (sku, name, description, price_minor, currency, stock, stocked, created_at)
-         values ($1, $2, $3, $4, $5, $6, $6, $7)
+        "insert into products (sku, name, description, price_minor, currency, stock, stocked, delivered,
+             created_at)
+         values ($1, $2, $3, $4, $5, $6, $6, $6, $7)
          on conflict do nothing",
     )
     .bind(goods.sku)

@@ -1,6 +1,7 @@
 //! What is for sale.
 
 pub mod demo;
+pub mod import;
 
 use std::{fmt, str::FromStr};
 

@@ -14,8 +14,8 @@ use clap::{Parser, Subcommand};
 
 pub use self::{
     operator::{
-        AuditArgs, EventsAction, EventsArgs, MailAction, MailArgs, MigrateArgs, OutboxAction,
-        OutboxArgs,
+        AuditArgs, CatalogAction, CatalogArgs, EventsAction, EventsArgs, MailAction, MailArgs,
+        MigrateArgs, OutboxAction, OutboxArgs,
     },
     prices::{PricedIn, Prices},
     provider::ProviderArgs,
@@ -50,6 +50,8 @@ pub enum Command {
     Audit(AuditArgs),
     /// Create or upgrade the schema and stop
     Migrate(MigrateArgs),
+    /// Bring products into the catalog
+    Catalog(CatalogArgs),
     /// Look at what the rest of the world has not heard yet, and try again what is parked
     Outbox(OutboxArgs),
     /// Look at the mails that are not sent yet, and try again those that were given up

@@ -14,6 +14,7 @@ mod bus;
 mod buying;
 mod cancelled;
 mod carts;
+mod catalog_import;
 mod command_line;
 mod cost;
 mod customers;
