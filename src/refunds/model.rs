@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
+use super::wish::Reason;
 use crate::{
     db::{Db, retrying},
     ids::{CheckoutId, RefundId},
@@ -67,6 +68,16 @@ pub struct Refund {
     pub provider_id: Option<String>,
     /// Set once it has succeeded: the how-manieth of its payment that did.
     pub ordinal: Option<i64>,
+    /// Why the provider would not make it: its code.
+    pub failure_code: Option<String>,
+    /// Who asked for it, when somebody did: see [`Requester`](super::Requester).
+    pub requester: Option<String>,
+    /// See [`Wish::fingerprint`](super::Wish::fingerprint).
+    pub(super) fingerprint: Option<String>,
+    /// Whether the goods go back on the shelf when it has succeeded.
+    pub restock: bool,
+    /// Why it was asked for.
+    pub reason: Option<Reason>,
     /// When it was asked for.
     pub created_at: DateTime<Utc>,
     /// When we learned how it ended.
