@@ -7,6 +7,7 @@
 )]
 
 mod abandoned;
+mod admin_access;
 mod authentication;
 mod bad_input;
 mod bus;

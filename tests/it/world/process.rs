@@ -30,6 +30,8 @@ pub async fn command(database: &Database, arguments: &[&str]) -> String {
 pub struct Process {
     child: Child,
     pub url: String,
+    /// All that it said when it began to serve.
+    pub printed: String,
     log: NamedTempFile,
 }
 
@@ -103,13 +105,21 @@ impl Process {
             .stdout(Stdio::piped())
             .spawn()
             .expect("the program starts");
-        let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines();
-        let line = lines.next().expect("it says where it is").expect("text");
-        let url = line
+        let mut says = BufReader::new(child.stdout.take().expect("piped"));
+        let mut printed = String::new();
+        says.read_line(&mut printed).expect("it says where it is");
+        let url = printed
             .strip_prefix(serves_at)
-            .unwrap_or_else(|| panic!("unexpected: {line}"));
+            .unwrap_or_else(|| panic!("unexpected: {printed}"));
         let url = url.trim().to_owned();
-        Self { child, url, log }
+        // Whoever has the first line has them all.
+        printed.push_str(std::str::from_utf8(says.buffer()).expect("text"));
+        Self {
+            child,
+            url,
+            printed,
+            log,
+        }
     }
 
     pub fn visitor(&self) -> Visitor {
