@@ -13,8 +13,8 @@ use crate::{
     pruner::MESSAGES_LEAST,
 };
 
-/// An undecided checkout, or a message that nobody took, older than this needs a person.
-const HORIZON: TimeDelta = TimeDelta::hours(24);
+/// An undecided checkout or refund, or a message that nobody took, older than this needs a person.
+pub(super) const HORIZON: TimeDelta = TimeDelta::hours(24);
 
 /// How long a published message may be on its way to its consumers.
 pub(super) const DELIVERY: TimeDelta = TimeDelta::minutes(5);

@@ -108,6 +108,7 @@ async fn r61_a_key_answers_with_its_refund_for_ever() {
     let wish = wish(&shop).await;
     let first = asks(shop.app(), &wish).await.expect("made");
     is(&shop, "succeeded", 1).await;
+    shop.finishes().await;
     shop.later(24 * 3600);
     let again = asks(shop.app(), &wish).await.expect("the same");
     assert_eq!((again.id, again.status), (first.id, Status::Succeeded));

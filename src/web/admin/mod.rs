@@ -8,8 +8,16 @@ mod chrome;
 mod error;
 mod failures;
 mod overview;
+mod refund;
+mod refund_form;
+mod refund_status;
 
-use axum::{Router, extract::DefaultBodyLimit, middleware::from_fn_with_state, routing::get};
+use axum::{
+    Router,
+    extract::DefaultBodyLimit,
+    middleware::from_fn_with_state,
+    routing::{get, post},
+};
 
 use super::{FORM_MAX, same_origin};
 use crate::app::App;
@@ -18,6 +26,9 @@ use crate::app::App;
 pub fn router(app: &App) -> Router<App> {
     Router::new()
         .route("/", get(overview::overview))
+        .route("/orders/{number}/refunds", post(refund::ask))
+        .route("/orders/{number}/refunds/new", get(refund::form))
+        .route("/orders/{number}/refunds/{id}", get(refund_status::status))
         .fallback(error::not_found)
         .method_not_allowed_fallback(error::wrong_method)
         .layer(DefaultBodyLimit::max(FORM_MAX))
