@@ -31,7 +31,10 @@ use crate::{
     refunds::refunder::Refunder,
     secret::Secret,
     simulator::{Simulator, SimulatorConfig, SimulatorError, WebhookTarget},
-    web,
+    web::{
+        self,
+        admin::access::{self, Access},
+    },
     webhooks::missed,
     workers::Workers,
 };
@@ -50,6 +53,8 @@ pub struct App {
     pub order_links: OrderLinks,
     /// The mails that were written, where anybody who sees the shop may see them.
     pub mailbox: Option<Mailbox>,
+    /// Who may see the operator's pages.
+    pub access: Access,
     /// The work that outlives the connection it came from. Stopping waits for it.
     pub tasks: TaskTracker,
 }
@@ -61,6 +66,8 @@ pub struct Shop {
     pub app: App,
     /// The simulator beside it, unless it uses another provider.
     pub simulator: Option<Simulator>,
+    /// The password of the operator's pages, where none was given.
+    pub made_up_password: Option<Secret>,
     workers: Workers,
     address: SocketAddr,
     stopping: CancellationToken,
@@ -95,8 +102,16 @@ impl Shop {
         let order_links = OrderLinks::open(&db, &public_url, clock.now())
             .await
             .map_err(StartError::Database)?;
+        let (password, made_up_password) = match &args.admin_password {
+            Some(password) => (password.clone(), None),
+            None => {
+                let password = access::make_up();
+                (password.clone(), Some(password))
+            }
+        };
         let app = App {
             order_links,
+            access: Access::by(&password),
             till: Till {
                 provider: Provider::new(
                     &provider_url,
@@ -120,7 +135,7 @@ impl Shop {
         if args.workers {
             start_workers(&workers, &app, args, &stopping).await?;
         }
-        let router = web::router(app.clone());
+        let router = web::router(app.clone()).into_make_service_with_connect_info::<SocketAddr>();
         let serving = tokio::spawn(
             axum::serve(listener, router)
                 .with_graceful_shutdown(stopping.clone().cancelled_owned())
@@ -129,6 +144,7 @@ impl Shop {
         Ok(Self {
             app,
             simulator,
+            made_up_password,
             workers,
             address,
             stopping,

@@ -22,7 +22,9 @@ use boring_checkout::{
     outbox::operator,
     port_file::PortFile,
     provider::Provider,
+    secret::Secret,
     simulator::{Chaos, Simulator, SimulatorConfig, WebhookTarget},
+    web::admin::access::USER,
     webhooks::operator as events,
 };
 use clap::{
@@ -72,6 +74,7 @@ async fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
     let url = &shop.app.till.public_url;
     let mut lines = vec![shop_is_at(url)];
     lines.extend(shop.app.mailbox.iter().map(|_| mails_are_at(url)));
+    lines.push(operator_is_at(url, shop.made_up_password.as_ref()));
     lines.extend(shop.simulator.iter().map(|it| provider_is_at(&it.url())));
     // At once: whoever reads the first line has them all.
     print(&lines.concat())?;
@@ -135,6 +138,14 @@ fn shop_is_at(url: &str) -> String {
 
 fn mails_are_at(shop: &str) -> String {
     format!("The mails it sends are at    {shop}/mailbox\n")
+}
+
+/// A password that was made up is told here and nowhere else.
+fn operator_is_at(shop: &str, made_up: Option<&Secret>) -> String {
+    let password = made_up.map_or(String::new(), |it| {
+        format!("The password of \"{USER}\" is   {}\n", it.expose())
+    });
+    format!("The operator's pages are at  {shop}/admin\n{password}")
 }
 
 fn provider_is_at(url: &str) -> String {

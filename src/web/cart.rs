@@ -118,7 +118,7 @@ async fn cart_page(
                 views::CartLine { line, typed, error }
             })
             .collect(),
-        shipping: show::shipping(app.till.pricing.shipping),
+        shipping: show::unless_zero(app.till.pricing.shipping),
         total: cart
             .as_ref()
             .and_then(Cart::total)

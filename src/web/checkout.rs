@@ -205,7 +205,7 @@ async fn form_page(
         quoted_total: total.minor,
         quoted_cart: cart.digest(),
         lines: cart.lines.iter().map(show::cart_line).collect(),
-        shipping: show::shipping(pricing.shipping),
+        shipping: show::unless_zero(pricing.shipping),
         total: total.to_string(),
         tax: show::tax(pricing.tax(total, form.country())),
         problem: total

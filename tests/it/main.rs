@@ -7,6 +7,7 @@
 )]
 
 mod abandoned;
+mod admin_access;
 mod amounts;
 mod authentication;
 mod bad_input;
@@ -37,6 +38,12 @@ mod pruner;
 mod reconciler;
 mod refund_leases;
 mod refund_notices;
+mod refunds_faulty;
+mod refunds_killed;
+mod refunds_late;
+mod refunds_pages;
+mod refunds_requested;
+mod refunds_restocked;
 mod refused;
 mod signatures;
 mod simulator;
