@@ -8,14 +8,17 @@
 
 mod abandoned;
 mod admin_access;
+mod amounts;
 mod authentication;
 mod bad_input;
 mod bus;
 mod buying;
 mod cancelled;
 mod carts;
+mod catalog_import;
 mod command_line;
 mod cost;
+mod customers;
 mod database;
 mod database_conflicts;
 mod events_command;
@@ -45,6 +48,7 @@ mod refused;
 mod signatures;
 mod simulator;
 mod stock;
+mod taxes;
 mod time_zones;
 mod unknown_outcome;
 mod upgrade;
