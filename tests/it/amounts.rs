@@ -9,7 +9,7 @@ use crate::{
     world::{Expected, NOTHING, ONCE, Page, Shop, Visitor},
 };
 
-async fn sells_tea_for(shop: &Shop, minor: i64) {
+pub async fn sells_tea_for(shop: &Shop, minor: i64) {
     let mut tx = shop.db().begin().await.expect("a transaction");
     tx.query("update products set price_minor = $1 where sku = 'TEA-01'")
         .bind(minor)
