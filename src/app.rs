@@ -3,7 +3,7 @@
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
 use axum_server::{Handle, accept::NoDelayAcceptor};
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
 use tokio::{net::TcpListener, task::JoinHandle};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -19,6 +19,7 @@ use crate::{
         post::{Post, UnusableSmtpUrl},
         postman::Postman,
     },
+    money::{Currency, NotAnAmount},
     order_links::OrderLinks,
     outbox::{
         bus::{Bus, InProcess},
@@ -31,7 +32,10 @@ use crate::{
     refunds::refunder::Refunder,
     secret::Secret,
     simulator::{Simulator, SimulatorConfig, SimulatorError, WebhookTarget},
-    web,
+    web::{
+        self,
+        admin::access::{self, Access},
+    },
     webhooks::missed,
     workers::Workers,
 };
@@ -54,6 +58,8 @@ pub struct App {
     pub answer_within: Duration,
     /// How many proxies stand before the shop.
     pub proxies: usize,
+    /// Who may see the operator's pages.
+    pub access: Access,
     /// The work that outlives the connection it came from. Stopping waits for it.
     pub tasks: TaskTracker,
 }
@@ -65,6 +71,8 @@ pub struct Shop {
     pub app: App,
     /// The simulator beside it, unless it uses another provider.
     pub simulator: Option<Simulator>,
+    /// The password of the operator's pages, where none was given.
+    pub made_up_password: Option<Secret>,
     workers: Workers,
     address: SocketAddr,
     stopping: CancellationToken,
@@ -75,13 +83,12 @@ pub struct Shop {
 impl Shop {
     /// Starts the shop, and the simulator when no other provider is named. It serves when this returns.
     pub async fn start(args: &ServeArgs) -> Result<Self, StartError> {
+        let pricing = args.prices.pricing().map_err(StartError::Shipping)?;
         let clock = Clock::default();
         let db = Db::open(args.database.url.expose())
             .await
             .map_err(StartError::Database)?;
-        catalog::demo::seed_when_empty(&db, clock.now())
-            .await
-            .map_err(StartError::Database)?;
+        fill_catalog(&db, pricing.currency, clock.now()).await?;
         let listener = TcpListener::bind(args.listen)
             .await
             .map_err(|error| StartError::Listen(args.listen, error))?;
@@ -101,8 +108,16 @@ impl Shop {
         let order_links = OrderLinks::open(&db, &public_url, clock.now())
             .await
             .map_err(StartError::Database)?;
+        let (password, made_up_password) = match &args.admin_password {
+            Some(password) => (password.clone(), None),
+            None => {
+                let password = access::make_up();
+                (password.clone(), Some(password))
+            }
+        };
         let app = App {
             order_links,
+            access: Access::by(&password),
             till: Till {
                 provider: Provider::new(
                     &provider_url,
@@ -116,6 +131,7 @@ impl Shop {
                     .unwrap_or(TimeDelta::MAX),
                 limits: Limits::new(args.attempts_per_session, args.attempts_per_address),
                 public_url,
+                pricing: Arc::new(pricing),
             },
             webhook_secrets: args.webhook_secret.clone().into(),
             mailbox: mailbox(args),
@@ -133,6 +149,7 @@ impl Shop {
         Ok(Self {
             app,
             simulator,
+            made_up_password,
             workers,
             address,
             stopping,
@@ -182,6 +199,18 @@ async fn serve(listener: TcpListener, app: App, connections: Handle<SocketAddr>)
         .header_read_timeout(app.answer_within);
     let router = web::router(app).into_make_service_with_connect_info::<SocketAddr>();
     server.serve(router).await
+}
+
+/// Fills an empty catalog. A full one must be priced in the shop's currency: a figure would be right in no other.
+async fn fill_catalog(db: &Db, currency: Currency, now: DateTime<Utc>) -> Result<(), StartError> {
+    catalog::demo::seed_when_empty(db, currency, now)
+        .await
+        .map_err(StartError::Database)?;
+    let other = catalog::other_currency(db, currency).await;
+    match other.map_err(StartError::Database)? {
+        None => Ok(()),
+        Some(catalog) => Err(StartError::OtherCurrency { catalog, currency }),
+    }
 }
 
 /// A part of the lab, as long as mails are files.
@@ -282,6 +311,19 @@ pub enum StartError {
     /// The database cannot be opened or brought up to date.
     #[error("cannot open the database: {0}")]
     Database(sqlx::Error),
+    /// The configured amount is none.
+    #[error("--shipping: {0}")]
+    Shipping(NotAnAmount),
+    /// The catalog is not priced in the configured currency.
+    #[error(
+        "the catalog is priced in {catalog}, and --currency is {currency}: sell in {catalog}, or import all goods with new prices"
+    )]
+    OtherCurrency {
+        /// Of some goods at least.
+        catalog: Currency,
+        /// What is configured.
+        currency: Currency,
+    },
     /// The provider's URL is of no use.
     #[error("cannot use the provider's URL: {0}")]
     Provider(#[from] UnusableUrl),

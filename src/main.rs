@@ -3,23 +3,28 @@
 use std::{
     error::Error as _,
     io::{IsTerminal as _, Write as _},
+    path::Path,
     process::ExitCode,
 };
 
 use boring_checkout::{
     app::Shop,
     audit,
+    catalog::import::{self, Entry, ImportError, Problems, Unreadable},
     clock::Clock,
     config::{
-        AuditArgs, Cli, Command, Database, EventsAction, Log, LogFormat, MailAction, MigrateArgs,
-        OutboxAction, ProviderArgs, ProviderAt, ServeArgs,
+        AuditArgs, CatalogAction, Cli, Command, Database, EventsAction, Log, LogFormat, MailAction,
+        MigrateArgs, OutboxAction, ProviderArgs, ProviderAt, ServeArgs,
     },
     db::Db,
     mail,
+    money::Currency,
     outbox::operator,
     port_file::PortFile,
     provider::Provider,
+    secret::Secret,
     simulator::{Chaos, Simulator, SimulatorConfig, WebhookTarget},
+    web::admin::access::USER,
     webhooks::operator as events,
 };
 use clap::{
@@ -31,6 +36,9 @@ use tracing_subscriber::EnvFilter;
 
 /// Something that was asked for cannot be done as asked.
 const UNUSABLE: u8 = 2;
+
+/// So many products take long enough to be watched.
+const LONG_IMPORT: usize = 10_000;
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -51,6 +59,7 @@ async fn main() -> ExitCode {
         Some(Command::Provider(args)) => provider(args).await,
         Some(Command::Audit(args)) => audit(args).await,
         Some(Command::Migrate(args)) => migrate(&args).await,
+        Some(Command::Catalog(args)) => catalog(args.action).await,
         Some(Command::Outbox(args)) => outbox(args.action).await,
         Some(Command::Mail(args)) => mail(args.action).await,
         Some(Command::Events(args)) => events(args.action).await,
@@ -65,6 +74,7 @@ async fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
     let url = &shop.app.till.public_url;
     let mut lines = vec![shop_is_at(url)];
     lines.extend(shop.app.mailbox.iter().map(|_| mails_are_at(url)));
+    lines.push(operator_is_at(url, shop.made_up_password.as_ref()));
     lines.extend(shop.simulator.iter().map(|it| provider_is_at(&it.url())));
     // At once: whoever reads the first line has them all.
     print(&lines.concat())?;
@@ -130,6 +140,14 @@ fn mails_are_at(shop: &str) -> String {
     format!("The mails it sends are at    {shop}/mailbox\n")
 }
 
+/// A password that was made up is told here and nowhere else.
+fn operator_is_at(shop: &str, made_up: Option<&Secret>) -> String {
+    let password = made_up.map_or(String::new(), |it| {
+        format!("The password of \"{USER}\" is   {}\n", it.expose())
+    });
+    format!("The operator's pages are at  {shop}/admin\n{password}")
+}
+
 fn provider_is_at(url: &str) -> String {
     format!("The payment provider is at   {url}\n")
 }
@@ -154,6 +172,65 @@ async fn migrate(args: &MigrateArgs) -> Result<ExitCode, Failure> {
         .map_err(|error| format!("cannot migrate the database: {error}"))?;
     print("The schema is up to date.\n")?;
     Ok(ExitCode::SUCCESS)
+}
+
+async fn catalog(action: CatalogAction) -> Result<ExitCode, Failure> {
+    let CatalogAction::Import {
+        file,
+        priced_in,
+        database,
+        log,
+    } = action;
+    start_log(&log)?;
+    let name = if is_stdin(&file) {
+        "stdin".into()
+    } else {
+        file.to_string_lossy()
+    };
+    let currency = priced_in.currency;
+    let entries = match read_catalog(&file, currency) {
+        Ok(entries) => entries,
+        Err(Unreadable::Refused(problems)) => return refuse_catalog(&problems, &name),
+        Err(error) => return Err(format!("cannot read {name}: {error}").into()),
+    };
+    let db = Db::open(database.url.expose())
+        .await
+        .map_err(|error| format!("cannot open the database: {error}"))?;
+    let now = Clock::default().now();
+    let progress = |done| show_progress(done, entries.len());
+    match import::import(&db, &entries, currency, now, progress).await {
+        Ok(imported) => {
+            print(&format!("{imported}\n"))?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(ImportError::Refused(problems)) => refuse_catalog(&problems, &name),
+        Err(error) => Err(format!("nothing was imported: {error}").into()),
+    }
+}
+
+fn is_stdin(file: &Path) -> bool {
+    file == Path::new("-")
+}
+
+fn read_catalog(file: &Path, currency: Currency) -> Result<Vec<Entry>, Unreadable> {
+    if is_stdin(file) {
+        import::read(std::io::stdin().lock(), currency)
+    } else {
+        import::read(std::fs::File::open(file)?, currency)
+    }
+}
+
+/// The rows to mend, as compilers print them, so that an editor can jump to them.
+fn refuse_catalog(problems: &Problems, file: &str) -> Result<ExitCode, Failure> {
+    write!(std::io::stderr(), "{}", problems.in_file(file))?;
+    Ok(fail("nothing was imported"))
+}
+
+/// For whoever looks at a long import. What is printed next is written over it.
+fn show_progress(done: usize, of: usize) {
+    if of >= LONG_IMPORT && std::io::stderr().is_terminal() {
+        let _ = write!(std::io::stderr(), "\x1b[K{done} of {of}\r");
+    }
 }
 
 async fn outbox(action: OutboxAction) -> Result<ExitCode, Failure> {

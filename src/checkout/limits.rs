@@ -36,14 +36,17 @@ pub enum Subject {
 }
 
 impl Subject {
-    /// Whoever is behind `address`; `None` at this machine itself, where nobody is a stranger. One subscriber has a whole
-    /// /64 of IPv6, and may take another address of it for each request.
+    /// Whoever is behind `address`; `None` at this machine itself, where nobody is a stranger.
     pub fn behind(address: IpAddr) -> Option<Self> {
-        let client = match address {
-            IpAddr::V4(_) => address,
-            IpAddr::V6(v6) => Ipv6Addr::from_bits(v6.to_bits() & !u128::from(u64::MAX)).into(),
-        };
-        (!address.is_loopback()).then_some(Self::Address(client))
+        (!address.is_loopback()).then(|| Self::Address(network(address)))
+    }
+}
+
+/// What stands for one client: a subscriber has a whole /64 of IPv6, and may take another address of it for each request.
+pub fn network(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V4(_) => address,
+        IpAddr::V6(v6) => Ipv6Addr::from_bits(v6.to_bits() & !u128::from(u64::MAX)).into(),
     }
 }
 

@@ -6,6 +6,7 @@ use clap::{ArgAction, Args, builder::BoolishValueParser};
 use lettre::message::Mailbox;
 
 use super::{
+    prices::Prices,
     shared::{Database, Log, ProviderKey},
     value::{
         address, attempts, bus_url, duration, http_url, is_loopback, proxies, secret, smtp_url,
@@ -25,6 +26,9 @@ pub struct ServeArgs {
     /// The shop's database
     #[command(flatten)]
     pub database: Database,
+    /// How the shop prices
+    #[command(flatten)]
+    pub prices: Prices,
     /// The payment provider [default: none, start the simulator and use it]
     #[arg(long, env = "PROVIDER_URL", value_name = "URL", value_parser = http_url)]
     pub provider_url: Option<String>,
@@ -117,6 +121,9 @@ pub struct ServeArgs {
     /// How long a client may take to send a request, and to wait for its answer
     #[arg(long, env = "REQUEST_TIMEOUT", value_name = "TIME", default_value = "30s", value_parser = duration)]
     pub request_timeout: Duration,
+    /// The password of the operator's pages at /admin, whose user is admin [default: none, one is made up and printed]
+    #[arg(long, env = "ADMIN_PASSWORD", value_name = "PASSWORD", value_parser = secret, hide_env_values = true)]
+    pub admin_password: Option<Secret>,
     /// How long what is over is kept
     #[command(flatten)]
     pub keep: Retention,

@@ -58,10 +58,10 @@ impl Composer {
         let draft = match (mail.kind, &order) {
             (Kind::OrderConfirmation, Some(order)) => {
                 let link = self.links.to(&order.number, order.created_at);
-                confirmation::write(order, &checkout.buyer, &lines, link)?
+                confirmation::write(order, &checkout, &lines, link)?
             }
             (Kind::NotFulfilled, None) => self.not_fulfilled(&checkout, &lines).await?,
-            (Kind::RefundNotice, Some(order)) => self.refund_notice(mail, order).await?,
+            (Kind::RefundNotice, Some(order)) => self.refund_notice(mail, &checkout, order).await?,
             _ => return Err(ComposeError::NothingToSay),
         };
         let message = self.address(&checkout, &subject, mail.kind, draft)?;
@@ -80,14 +80,19 @@ impl Composer {
         not_fulfilled::write(refund, lines, self.links.shop())
     }
 
-    async fn refund_notice(&self, mail: &Mail, order: &Order) -> Result<Draft, ComposeError> {
+    async fn refund_notice(
+        &self,
+        mail: &Mail,
+        checkout: &Checkout,
+        order: &Order,
+    ) -> Result<Draft, ComposeError> {
         let refunds = refunds::model::of_checkout(&self.db, mail.checkout_id).await?;
         let is_it = |refund: &&Refund| refund.id == mail.about.into() && is_given_back(refund);
         let refund = refunds.iter().find(is_it);
         let refund = refund.ok_or(ComposeError::NotTrueAnyMore)?;
         let at = refund.concluded_at.unwrap_or(refund.created_at);
         let link = self.links.to(&order.number, at);
-        refund_notice::write(refund, &refunds, order, link)
+        refund_notice::write(refund, &refunds, checkout, order, link)
     }
 
     fn address(

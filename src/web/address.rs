@@ -11,7 +11,7 @@ use std::{
 
 use axum::{
     extract::{ConnectInfo, FromRequestParts},
-    http::{HeaderMap, request::Parts},
+    http::{Extensions, HeaderMap, request::Parts},
 };
 
 use crate::app::App;
@@ -20,16 +20,23 @@ use crate::app::App;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClientAddress(pub IpAddr);
 
+impl ClientAddress {
+    /// Of a request with these headers, on the connection that its extensions know of.
+    pub fn of(extensions: &Extensions, headers: &HeaderMap, app: &App) -> Self {
+        let peer = extensions.get::<ConnectInfo<SocketAddr>>();
+        let peer = peer.map(|ConnectInfo(peer)| peer.ip());
+        let client = forwarded_for(headers, app.proxies).or(peer);
+        // Who is not connected is in this process.
+        let client = client.unwrap_or(Ipv4Addr::LOCALHOST.into());
+        Self(client.to_canonical())
+    }
+}
+
 impl FromRequestParts<App> for ClientAddress {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Infallible> {
-        let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
-        let peer = peer.map(|ConnectInfo(peer)| peer.ip());
-        let client = forwarded_for(&parts.headers, app.proxies).or(peer);
-        // Who is not connected is in this process.
-        let client = client.unwrap_or(Ipv4Addr::LOCALHOST.into());
-        Ok(Self(client.to_canonical()))
+        Ok(Self::of(&parts.extensions, &parts.headers, app))
     }
 }
 

@@ -7,11 +7,17 @@ use axum::{
 };
 
 use super::views::{Chrome, ErrorPage};
-use crate::{cart::CartError, checkout::SubmitError};
+use crate::{cart::CartError, checkout::SubmitError, refunds::RequestError};
 
 /// What a page cannot go on with.
 #[derive(Debug, thiserror::Error)]
 pub enum PageError {
+    /// Somebody who has not said the operator's password, or a wrong one.
+    #[error("not the operator")]
+    Unauthenticated,
+    /// Somebody who has said too many wrong passwords.
+    #[error("too many wrong passwords")]
+    TooManyTries,
     /// There is nothing of this name, or it is somebody else's.
     #[error("not found")]
     NotFound,
@@ -54,8 +60,11 @@ pub enum PageError {
 }
 
 impl PageError {
-    fn status(&self) -> StatusCode {
+    /// The answer's status.
+    pub fn status(&self) -> StatusCode {
         match self {
+            Self::Unauthenticated => StatusCode::UNAUTHORIZED,
+            Self::TooManyTries => StatusCode::TOO_MANY_REQUESTS,
             Self::NotFound => StatusCode::NOT_FOUND,
             Self::WrongMethod => StatusCode::METHOD_NOT_ALLOWED,
             Self::CrossSite => StatusCode::FORBIDDEN,
@@ -69,14 +78,19 @@ impl PageError {
             }
         }
     }
+
+    /// Tells the log of what is our fault. Once, by who turns it into an answer.
+    pub fn log(&self) {
+        if self.status().is_server_error() {
+            tracing::error!(error = %self, "a request failed");
+        }
+    }
 }
 
 impl IntoResponse for PageError {
     fn into_response(self) -> Response {
         let status = self.status();
-        if status.is_server_error() {
-            tracing::error!(error = %self, "a request failed");
-        }
+        self.log();
         let page = ErrorPage::new(Chrome::default(), status.as_u16());
         match page.render() {
             Ok(html) => (status, Html(html)).into_response(),
@@ -105,6 +119,24 @@ impl From<SubmitError> for PageError {
             SubmitError::KeyReused | SubmitError::KeyOfAnother => Self::KeyUsed,
             SubmitError::Db(error) => Self::Db(error),
             _ => Self::Busy,
+        }
+    }
+}
+
+impl From<RequestError> for PageError {
+    fn from(error: RequestError) -> Self {
+        match error {
+            RequestError::KeyReused | RequestError::KeyOfAnother => Self::KeyUsed,
+            RequestError::UnknownOrder => Self::NotFound,
+            RequestError::Db(error) => Self::Db(error),
+            // The form shows all but the last of these beside a field, or above it.
+            RequestError::NotAnAmount
+            | RequestError::BetweenSteps { .. }
+            | RequestError::NothingLeft
+            | RequestError::TooMuch { .. }
+            | RequestError::LeftChanged { .. }
+            | RequestError::RestocksAPart
+            | RequestError::Raced => Self::Busy,
         }
     }
 }

@@ -1,9 +1,10 @@
-//! The shop over HTTP: pages for people, and a few addresses for machines.
+//! The shop over HTTP: pages for people, for its [operator](admin), and a few addresses for machines.
 //!
 //! A handler is a table of contents: extract, parse, decide, answer. What goes wrong is turned into an answer in
 //! one place, [`error`].
 
 mod address;
+pub mod admin;
 pub mod assets;
 mod cart;
 mod catalog;
@@ -11,6 +12,7 @@ mod checkout;
 mod checkout_form;
 pub mod error;
 mod fields;
+mod forward;
 mod headers;
 mod health;
 mod mailbox;
@@ -67,6 +69,7 @@ pub fn router(app: App) -> Router {
         .route("/static/{*path}", get(assets::serve));
     machines
         .merge(pages)
+        .nest("/admin", admin::router(&app))
         .layer(from_fn_with_state(app.clone(), run_to_end::run_to_end))
         // Around it, since the page of a handler that panicked comes from there.
         .layer(from_fn_with_state(app.clone(), headers::set))

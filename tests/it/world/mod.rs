@@ -9,6 +9,7 @@ mod broker;
 mod database;
 mod letter;
 mod mail_server;
+mod operator;
 mod page;
 mod probes;
 mod process;
@@ -35,6 +36,7 @@ pub use self::{
     database::Database,
     letter::{Letter, event},
     mail_server::{Mail, MailServer, Mood},
+    operator::{Operator, PASSWORD},
     page::{Form, Page},
     probes::{failing, front, holding, probed},
     process::{Process, command},
@@ -102,6 +104,11 @@ impl Shop {
     /// Somebody with a cookie jar of their own.
     pub fn visitor(&self) -> Visitor {
         Visitor::at(&self.url)
+    }
+
+    /// Somebody who knows the operator's password.
+    pub fn operator(&self) -> Operator {
+        Operator::at(&self.url, PASSWORD)
     }
 
     /// Moves the shop's clock ahead, as far as webhooks allow (300 s altogether).
@@ -259,7 +266,12 @@ fn parse(database: &Database, flags: &[&str]) -> boring_checkout::config::ServeA
         "--database-url",
         &url,
     ];
-    Cli::try_parse_from(common.iter().chain(flags))
+    let password = if flags.contains(&"--admin-password") {
+        &[][..]
+    } else {
+        &["--admin-password", PASSWORD]
+    };
+    Cli::try_parse_from(common.iter().chain(flags).chain(password))
         .expect("valid flags")
         .serve
 }

@@ -30,6 +30,8 @@ pub async fn command(database: &Database, arguments: &[&str]) -> String {
 pub struct Process {
     child: Child,
     pub url: String,
+    /// All that it said when it began to serve.
+    pub printed: String,
     log: NamedTempFile,
 }
 
@@ -108,21 +110,25 @@ impl Process {
             .stdout(Stdio::piped())
             .spawn()
             .expect("the program starts");
-        let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines();
-        let line = tokio::task::spawn_blocking(move || lines.next()).await;
+        let mut says = BufReader::new(child.stdout.take().expect("piped"));
+        let printed = tokio::task::spawn_blocking(move || {
+            let mut printed = String::new();
+            says.read_line(&mut printed).expect("it says where it is");
+            // Whoever has the first line has them all.
+            printed.push_str(std::str::from_utf8(says.buffer()).expect("text"));
+            printed
+        });
         let mut process = Self {
             child,
             url: String::new(),
+            printed: String::new(),
             log,
         };
-        let Some(line) = line.expect("no panic") else {
-            panic!("it ended before it said where it is");
-        };
-        let line = line.expect("text");
-        let url = line
-            .strip_prefix(serves_at)
-            .unwrap_or_else(|| panic!("unexpected: {line}"));
-        process.url = url.trim().to_owned();
+        process.printed = printed.await.expect("no panic");
+        let line = process.printed.lines().next();
+        let line = line.expect("it ended before it said where it is");
+        let url = line.strip_prefix(serves_at).map(str::trim);
+        process.url = url.map_or_else(|| panic!("unexpected: {line}"), str::to_owned);
         process
     }
 

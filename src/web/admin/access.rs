@@ -1,0 +1,158 @@
+//! Who may see the operator's pages: the user `admin`, by HTTP Basic authentication.
+//!
+//! The password itself is kept nowhere. Of what is sent, and of what is right, a keyed hash is compared, which takes as long
+//! whichever letter is wrong. Guessing is slowed for each network address by itself ([`Failures`]), so nobody locks the
+//! operator out of another one. Behind a proxy all have the proxy's address: let it keep strangers away from `/admin`.
+
+use std::{
+    fmt,
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use axum::{
+    extract::{ConnectInfo, Request, State},
+    http::{HeaderMap, HeaderValue, header},
+    middleware::Next,
+    response::{IntoResponse as _, Response},
+};
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use chrono::{DateTime, TimeDelta, Utc};
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use rand::RngExt as _;
+use sha2::Sha256;
+
+use super::{error::Failure, failures::Failures};
+use crate::{app::App, secret::Secret, web::error::PageError};
+
+/// The one user.
+pub const USER: &str = "admin";
+
+/// Asks a browser for the password.
+const CHALLENGE: HeaderValue =
+    HeaderValue::from_static(r#"Basic realm="The Boring Shop, for its operator", charset="UTF-8""#);
+
+/// Lets the operator in, and answers everybody else.
+pub async fn require(State(app): State<App>, request: Request, next: Next) -> Response {
+    let now = app.till.clock.now();
+    match app
+        .access
+        .judge(address(&request), given(request.headers()), now)
+    {
+        Judgement::Right => next.run(request).await,
+        Judgement::Wrong => {
+            let mut response = Failure::from(PageError::Unauthenticated).into_response();
+            response
+                .headers_mut()
+                .insert(header::WWW_AUTHENTICATE, CHALLENGE);
+            response
+        }
+        Judgement::TooMany { wait } => {
+            let mut response = Failure::from(PageError::TooManyTries).into_response();
+            let seconds = HeaderValue::from(wait.num_seconds() + 1);
+            response.headers_mut().insert(header::RETRY_AFTER, seconds);
+            response
+        }
+    }
+}
+
+/// The password of the operator's pages, as far as it takes to recognize it.
+#[derive(Clone)]
+pub struct Access(Arc<Lock>);
+
+struct Lock {
+    /// With a key of this process.
+    hash: Hmac<Sha256>,
+    /// Of what opens it.
+    right: Vec<u8>,
+    failures: Mutex<Failures>,
+}
+
+enum Judgement {
+    Right,
+    Wrong,
+    TooMany { wait: TimeDelta },
+}
+
+impl Access {
+    /// For who knows `password`.
+    pub fn by(password: &Secret) -> Self {
+        let key = rand::rng().random::<[u8; 32]>();
+        let hash = Hmac::<Sha256>::new_from_slice(&key).expect("a key of any length");
+        let right = format!("{USER}:{}", password.expose());
+        let right = hash.clone().chain_update(right).finalize().into_bytes();
+        Self(Arc::new(Lock {
+            hash,
+            right: right.to_vec(),
+            failures: Mutex::default(),
+        }))
+    }
+
+    /// What was `given` is `user:password`, or nothing that could be. A browser that asks for the first time gives nothing,
+    /// which is not counted. The look and the count are one: many guesses at once are counted like many in a row.
+    fn judge(&self, from: IpAddr, given: Option<Vec<u8>>, now: DateTime<Utc>) -> Judgement {
+        let Some(given) = given else {
+            return Judgement::Wrong;
+        };
+        let mut failures = self
+            .0
+            .failures
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(wait) = failures.wait(from, now) {
+            return Judgement::TooMany { wait };
+        }
+        let hash = self.0.hash.clone().chain_update(given);
+        if hash.verify_slice(&self.0.right).is_ok() {
+            failures.forgive(from);
+            return Judgement::Right;
+        }
+        failures.add(from, now);
+        tracing::warn!(%from, "wrong password for the operator's pages");
+        Judgement::Wrong
+    }
+}
+
+impl fmt::Debug for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Access(…)")
+    }
+}
+
+/// A password that nobody can guess and anybody can type: a hundred bits.
+pub fn make_up() -> Secret {
+    const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+    let mut rng = rand::rng();
+    let mut password = String::new();
+    for place in 0..20 {
+        if place > 0 && place % 5 == 0 {
+            password.push('-');
+        }
+        let drawn = LETTERS.get(rng.random_range(0..LETTERS.len()));
+        password.extend(drawn.map(|&letter| char::from(letter)));
+    }
+    Secret::new(password)
+}
+
+/// What stands behind `Basic`, decoded. `None` for no such header, and for one that cannot be read.
+fn given(headers: &HeaderMap) -> Option<Vec<u8>> {
+    let header = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, credentials) = header.split_once(' ')?;
+    if !scheme.eq_ignore_ascii_case("basic") {
+        return None;
+    }
+    STANDARD.decode(credentials.trim()).ok()
+}
+
+/// Whoever holds an IPv6 address usually has the 2^64 around it.
+fn address(request: &Request) -> IpAddr {
+    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
+    let address = peer.map_or(Ipv4Addr::UNSPECIFIED.into(), |ConnectInfo(peer)| peer.ip());
+    match address.to_canonical() {
+        IpAddr::V6(address) => {
+            let network = u128::from(address) >> 64 << 64;
+            IpAddr::V6(network.into())
+        }
+        address @ IpAddr::V4(_) => address,
+    }
+}
