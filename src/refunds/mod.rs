@@ -18,10 +18,12 @@
 //! 5. `from_provider`: a refund that we did not make is booked.
 //! 6. `reserve`: what of a payment can still be given back. The database refuses more.
 //! 7. [`news`]: what the rest of the world hears of it.
+//! 8. [`list`]: an operator can see them all.
 
 pub mod apply;
 mod from_provider;
 pub mod late;
+pub mod list;
 pub mod model;
 pub mod news;
 pub mod refunder;

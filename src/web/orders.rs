@@ -74,14 +74,14 @@ pub async fn order(
 }
 
 /// How much of an order went back.
-struct Refunded {
-    given_back: Money,
-    on_its_way: Money,
-    left: Money,
+pub(super) struct Refunded {
+    pub given_back: Money,
+    pub on_its_way: Money,
+    pub left: Money,
 }
 
 impl Refunded {
-    fn of(total: Money, refunds: &[Refund]) -> Self {
+    pub(super) fn of(total: Money, refunds: &[Refund]) -> Self {
         let given_back = sum(refunds, Status::Succeeded, total.currency);
         let on_its_way = sum(refunds, Status::Pending, total.currency);
         let left = total.minor - given_back.minor - on_its_way.minor;
@@ -93,7 +93,7 @@ impl Refunded {
     }
 
     /// What is on its way may still come back, so it counts as paid.
-    fn state(&self) -> &'static str {
+    pub(super) fn state(&self) -> &'static str {
         match (
             self.given_back.minor,
             self.on_its_way.minor + self.left.minor,
@@ -122,7 +122,7 @@ fn refund(refund: &Refund) -> views::Refund {
     }
 }
 
-fn address(buyer: &Buyer) -> Vec<String> {
+pub(super) fn address(buyer: &Buyer) -> Vec<String> {
     vec![
         buyer.name.clone(),
         buyer.address.clone(),

@@ -8,6 +8,11 @@
 
 mod abandoned;
 mod admin_access;
+mod admin_actions;
+mod admin_audit;
+mod admin_hostile;
+mod admin_lists;
+mod admin_story;
 mod authentication;
 mod bad_input;
 mod bus;
@@ -27,6 +32,7 @@ mod late_success;
 mod mail;
 mod mail_servers;
 mod mailbox;
+mod metrics;
 mod missed_events;
 mod outbox;
 mod prices;
