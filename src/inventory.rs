@@ -1,9 +1,10 @@
 //! Stock: taken when a purchase is submitted, then sold or given back, each exactly once.
 //!
 //! ```text
-//! products.stock ── hold ──> held ── sell ──────> sold
-//!       ^                     └───── release ──> released
-//!       └──────────────────────────────┘
+//! products.stock ── hold ──> held ── sell ──> sold ── put back ──> returned
+//!       ^                     │                                        │
+//!       │                     └── release ──> released                 │
+//!       └────────────────────────────────────────┴─────────────────────┘
 //! ```
 //!
 //! Whoever takes several rows takes them in the order of their SKUs. Two purchases with the same goods in
@@ -63,7 +64,7 @@ pub async fn sell(tx: &mut Tx, checkout: CheckoutId) -> sqlx::Result<()> {
 
 /// Puts what `checkout` holds back on the shelf. A second call finds nothing held.
 pub async fn release(tx: &mut Tx, checkout: CheckoutId) -> sqlx::Result<()> {
-    let mut released: Vec<(Sku, i64)> = tx
+    let released = tx
         .query(
             "update stock_reservations set state = 'released'
              where checkout_id = $1 and state = 'held'
@@ -72,8 +73,26 @@ pub async fn release(tx: &mut Tx, checkout: CheckoutId) -> sqlx::Result<()> {
         .bind(checkout)
         .fetch_all()
         .await?;
-    released.sort(); // `returning` promises no order.
-    for (sku, quantity) in released {
+    shelve(tx, released).await
+}
+
+/// Puts what was sold to `checkout` back on the shelf. A second call finds nothing sold.
+pub async fn put_back(tx: &mut Tx, checkout: CheckoutId) -> sqlx::Result<()> {
+    let returned = tx
+        .query(
+            "update stock_reservations set state = 'returned'
+             where checkout_id = $1 and state = 'sold'
+             returning sku, quantity",
+        )
+        .bind(checkout)
+        .fetch_all()
+        .await?;
+    shelve(tx, returned).await
+}
+
+async fn shelve(tx: &mut Tx, mut goods: Vec<(Sku, i64)>) -> sqlx::Result<()> {
+    goods.sort(); // `returning` promises no order.
+    for (sku, quantity) in goods {
         tx.query("update products set stock = stock + $2 where sku = $1")
             .bind(&sku)
             .bind(quantity)

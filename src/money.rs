@@ -76,6 +76,27 @@ impl Money {
         Self { minor, currency }
     }
 
+    /// Reads an amount of `currency`: digits, and after a point at most as many more as the currency has decimals. Nothing is
+    /// guessed and nothing is rounded.
+    pub fn parse(text: &str, currency: Currency) -> Result<Self, NotAnAmount> {
+        let (units, fraction) = text.split_once('.').unwrap_or((text, "0"));
+        let is_number = |digits: &str| {
+            (1..=15).contains(&digits.len()) && digits.bytes().all(|digit| digit.is_ascii_digit())
+        };
+        let amount: Option<Decimal> = text.parse().ok();
+        let amount = amount.filter(|_| is_number(units) && is_number(fraction));
+        let minor = amount.map(|units| units * Decimal::from(10_i64.pow(currency.exponent())));
+        let minor = minor.filter(Decimal::is_integer);
+        let minor = minor.and_then(|minor| i64::try_from(minor).ok());
+        let minor = minor.ok_or(NotAnAmount(currency))?;
+        Ok(Self { minor, currency })
+    }
+
+    /// The amount in whole units and their fraction, as people count.
+    pub fn in_units(self) -> Decimal {
+        Decimal::new(self.minor, self.currency.exponent())
+    }
+
     /// The sum; `None` for two currencies, or when it no longer fits.
     pub fn plus(self, other: Self) -> Option<Self> {
         let minor = self.minor.checked_add(other.minor)?;
@@ -85,11 +106,16 @@ impl Money {
 
 impl fmt::Display for Money {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let amount = Decimal::new(self.minor, self.currency.exponent());
+        let amount = self.in_units();
         let sign = if amount.is_sign_negative() { "-" } else { "" };
         write!(f, "{sign}{}{}", self.currency.symbol(), amount.abs())
     }
 }
+
+/// The text is no amount of this currency.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not an amount such as {}", Money::new(490, *.0).in_units())]
+pub struct NotAnAmount(pub Currency);
 
 #[cfg(test)]
 mod tests {

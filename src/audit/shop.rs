@@ -13,8 +13,8 @@ use crate::{
     pruner::MESSAGES_LEAST,
 };
 
-/// An undecided checkout, or a message that nobody took, older than this needs a person.
-const HORIZON: TimeDelta = TimeDelta::hours(24);
+/// An undecided checkout or refund, or a message that nobody took, older than this needs a person.
+pub(super) const HORIZON: TimeDelta = TimeDelta::hours(24);
 
 /// How long a published message may be on its way to its consumers.
 pub(super) const DELIVERY: TimeDelta = TimeDelta::minutes(5);
@@ -94,7 +94,8 @@ async fn stock_is_conserved(tx: &mut Tx) -> sqlx::Result<Invariant> {
     Ok(violated("stock_is_conserved", "product", &products))
 }
 
-/// Held while undecided, sold when paid, released when ended otherwise; and exactly what was agreed.
+/// Held while undecided, sold when paid, released when ended otherwise; and exactly what was agreed. Sold goods are returned
+/// when a refund that puts them back has succeeded. Should its money come back later, they are not taken off the shelf again.
 async fn reservations_follow_their_checkout(tx: &mut Tx) -> sqlx::Result<Invariant> {
     let checkouts: Vec<(CheckoutId,)> = tx
         .query(
@@ -102,9 +103,13 @@ async fn reservations_follow_their_checkout(tx: &mut Tx) -> sqlx::Result<Invaria
              join checkout_lines l on l.checkout_id = c.id
              left join stock_reservations r on r.checkout_id = l.checkout_id and r.sku = l.sku
              where r.sku is null or r.quantity <> l.quantity
-                or r.state <> case c.status when 'pending' then 'held'
-                                            when 'paid' then 'sold'
-                                            else 'released' end",
+                or r.state <> case c.status
+                       when 'pending' then 'held'
+                       when 'paid' then
+                           case when exists (select 1 from refunds f
+                                             where f.checkout_id = c.id and f.restock and f.ordinal is not null)
+                                then 'returned' else 'sold' end
+                       else 'released' end",
         )
         .fetch_all()
         .await?;

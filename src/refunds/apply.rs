@@ -7,8 +7,8 @@
 use chrono::{DateTime, Utc};
 
 use super::{
-    LATE,
     from_provider::{self, Told},
+    late::{self, LATE},
     model::{Kind, Refund, Status},
     news, reserve,
 };
@@ -17,6 +17,7 @@ use crate::{
     db::Tx,
     discrepancies::{self, Discrepancy},
     ids::{CheckoutId, RefundId},
+    inventory,
     provider::wire,
 };
 
@@ -39,14 +40,17 @@ pub async fn apply(tx: &mut Tx, made: &wire::Refund, now: DateTime<Utc>) -> sqlx
     Ok(verdict)
 }
 
-/// Books what was told of a payment's refunds before the payment itself was known.
+/// Books what was told of a payment's refunds before the payment itself was known, or that it had come too late.
 pub(super) async fn what_was_told_early(
     tx: &mut Tx,
     checkout: CheckoutId,
     now: DateTime<Utc>,
 ) -> sqlx::Result<()> {
     let payment: Option<(String,)> = tx
-        .query("select payment_intent_id from payments where checkout_id = $1")
+        .query(
+            "select payment_intent_id from checkouts
+             where id = $1 and payment_intent_id is not null",
+        )
         .bind(checkout)
         .fetch_optional()
         .await?;
@@ -58,20 +62,20 @@ pub(super) async fn what_was_told_early(
 }
 
 /// Ends a refund of ours that the provider will not make.
-pub(crate) async fn refuse(
+pub(super) async fn refuse(
     tx: &mut Tx,
-    id: RefundId,
-    intent: &str,
+    refund: &Refund,
     code: &str,
     now: DateTime<Utc>,
 ) -> sqlx::Result<()> {
+    let intent = &refund.payment_intent_id;
     one_at_a_time(tx, intent).await?;
     let ended: Option<Refund> = tx
         .query(
             "update refunds set status = 'failed', failure_code = $2, concluded_at = $3
              where id = $1 and status = 'pending' returning *",
         )
-        .bind(id)
+        .bind(refund.id)
         .bind(code)
         .bind(now)
         .fetch_optional()
@@ -121,7 +125,7 @@ async fn retry_kept(tx: &mut Tx, intent: &str, now: DateTime<Utc>) -> sqlx::Resu
 
 /// Books a refund, unless it is here, and moves it on.
 async fn settle(tx: &mut Tx, told: &Told, now: DateTime<Utc>) -> sqlx::Result<Verdict> {
-    if !is_here(tx, told).await? {
+    if !is_here(tx, told).await? && !late::is_given_back_by(tx, told).await? {
         let verdict = from_provider::book(tx, told, now).await?;
         if verdict != Verdict::Waiting {
             return Ok(verdict);
@@ -143,7 +147,8 @@ async fn is_here(tx: &mut Tx, told: &Told) -> sqlx::Result<bool> {
     Ok(here > 0)
 }
 
-/// The money is with the customer's bank, and everybody may hear of it.
+/// The money is with the customer's bank, and everybody may hear of it. Now, and not when it was asked for, the goods are
+/// for sale again: a refund that comes to nothing leaves them with the customer.
 async fn succeed(tx: &mut Tx, told: &Told, now: DateTime<Utc>) -> sqlx::Result<Verdict> {
     let ended: Option<Refund> = tx
         .query(
@@ -166,6 +171,9 @@ async fn succeed(tx: &mut Tx, told: &Told, now: DateTime<Utc>) -> sqlx::Result<V
     };
     if refund.kind == Kind::LatePayment {
         discrepancies::resolve(tx, LATE, &refund.payment_intent_id, now).await?;
+    }
+    if refund.restock {
+        inventory::put_back(tx, refund.checkout_id).await?;
     }
     news::announce(tx, &refund, now).await?;
     Ok(Verdict::Concluded)

@@ -56,14 +56,12 @@ pub(super) async fn book(tx: &mut Tx, told: &Told, now: DateTime<Utc>) -> sqlx::
     let has_failed = told.status == Status::Failed;
     let intent = &told.payment_intent_id;
     // What has failed takes nothing from its payment.
-    let fits = has_failed || reserve::take(tx, intent, told.amount_minor, &told.currency).await?;
+    let fits =
+        has_failed || reserve::take(tx, intent, told.amount_minor, &told.currency, None).await?;
     if !fits || insert(tx, told, has_failed, now).await? == 0 {
         return put_aside(tx, told, now).await;
     }
-    tx.query("delete from unbooked_refunds where provider_id = $1")
-        .bind(&told.provider_id)
-        .execute()
-        .await?;
+    forget(tx, told).await?;
     discrepancies::resolve(tx, UNFIT, &told.provider_id, now).await?;
     Ok(if has_failed {
         Verdict::Concluded
@@ -151,6 +149,14 @@ async fn keep(tx: &mut Tx, told: &Told, now: DateTime<Utc>) -> sqlx::Result<()> 
     .execute()
     .await?;
     Ok(())
+}
+
+/// Keeps it no longer: it is booked.
+pub(super) async fn forget(tx: &mut Tx, told: &Told) -> sqlx::Result<u64> {
+    tx.query("delete from unbooked_refunds where provider_id = $1")
+        .bind(&told.provider_id)
+        .execute()
+        .await
 }
 
 /// What was kept of a payment's refunds, oldest first.

@@ -1,11 +1,15 @@
 //! Money that arrived for a checkout which had ended otherwise goes back, by itself and once.
 //!
-//! The payment names the refund, which is unique, and the refund names the call.
+//! The payment names the refund, which is unique, and the refund names the call. Should somebody at the provider's dashboard
+//! have been faster, theirs is the refund, and ours is not made.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::model::Status;
+use super::{
+    from_provider::{self, Told},
+    model::Status,
+};
 use crate::{
     db::{Db, Tx, retrying},
     ids::{CheckoutId, RefundId},
@@ -86,6 +90,30 @@ pub(super) async fn open(
     .await?;
     tx.leaves_work();
     Ok(())
+}
+
+/// Whether `told`, which somebody made at the provider, is what we were going to make: the refund that we have written down
+/// is that one then, and nobody asks for another.
+pub(super) async fn is_given_back_by(tx: &mut Tx, told: &Told) -> sqlx::Result<bool> {
+    if told.status == Status::Failed {
+        return Ok(false);
+    }
+    let found = tx
+        .query(
+            "update refunds set provider_id = $2
+             where payment_intent_id = $1 and kind = 'late_payment' and status = 'pending'
+               and provider_id is null and amount_minor = $3 and currency = $4",
+        )
+        .bind(&told.payment_intent_id)
+        .bind(&told.provider_id)
+        .bind(told.amount_minor)
+        .bind(&told.currency)
+        .execute()
+        .await?;
+    if found == 1 {
+        from_provider::forget(tx, told).await?;
+    }
+    Ok(found == 1)
 }
 
 /// What has become of a payment that came too late, as its customer needs to know it.

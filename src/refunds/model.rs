@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
+use super::wish::Reason;
 use crate::{
     db::{Db, retrying},
     ids::{CheckoutId, RefundId},
@@ -67,6 +68,16 @@ pub struct Refund {
     pub provider_id: Option<String>,
     /// Set once it has succeeded: the how-manieth of its payment that did.
     pub ordinal: Option<i64>,
+    /// Why the provider would not make it: its code.
+    pub failure_code: Option<String>,
+    /// Who asked for it, when somebody did: see [`Requester`](super::Requester).
+    pub requester: Option<String>,
+    /// See [`Wish::fingerprint`](super::Wish::fingerprint).
+    pub(super) fingerprint: Option<String>,
+    /// Whether the goods go back on the shelf when it has succeeded.
+    pub restock: bool,
+    /// Why it was asked for.
+    pub reason: Option<Reason>,
     /// When it was asked for.
     pub created_at: DateTime<Utc>,
     /// When we learned how it ended.
@@ -77,6 +88,36 @@ impl Refund {
     /// How much.
     pub fn amount(&self) -> Money {
         Money::new(self.amount_minor, self.currency)
+    }
+
+    /// Whether it has put the goods of its order back on the shelf. They stay there, should its money come back later.
+    pub fn has_restocked(&self) -> bool {
+        self.restock && self.ordinal.is_some()
+    }
+}
+
+/// What has become of the money that was paid for an order.
+#[derive(Clone, Copy, Debug)]
+pub struct Totals {
+    /// It is with the customer's bank.
+    pub given_back: Money,
+    /// It may still come back.
+    pub on_its_way: Money,
+    /// Neither of the two.
+    pub left: Money,
+}
+
+impl Totals {
+    /// Of what was `paid`, by its `refunds`.
+    pub fn of(paid: Money, refunds: &[Refund]) -> Self {
+        let given_back = sum(refunds, Status::Succeeded, paid.currency);
+        let on_its_way = sum(refunds, Status::Pending, paid.currency);
+        let left = paid.minor - given_back.minor - on_its_way.minor;
+        Self {
+            given_back,
+            on_its_way,
+            left: Money::new(left, paid.currency),
+        }
     }
 }
 

@@ -11,6 +11,7 @@ mod checkout;
 mod checkout_form;
 pub mod error;
 mod fields;
+mod forward;
 mod headers;
 mod health;
 mod mailbox;

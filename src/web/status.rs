@@ -7,7 +7,7 @@ use axum::{
     http::StatusCode,
     response::Response,
 };
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 
 use super::{checkout::log_failure, error::PageError, show, views, visitor::Visitor};
 use crate::{
@@ -73,19 +73,14 @@ async fn resume(app: &App, checkout: &Checkout) {
     let _ = tokio::time::timeout(LOOK_FOR, work).await;
 }
 
-/// Often at first, when the answer is near; then less and less.
 fn refresh_seconds(checkout: &Checkout, now: DateTime<Utc>) -> Option<u32> {
     if checkout.status != Status::Pending {
         return None;
     }
-    let age = now - checkout.created_at;
-    Some(match age {
-        // Not while somebody reads what they have to do, and looks for the button.
-        _ if checkout.next_action_url.is_some() => 10,
-        _ if age < TimeDelta::seconds(30) => 2,
-        _ if age < TimeDelta::minutes(5) => 5,
-        _ => 15,
-    })
+    // Not while somebody reads what they have to do, and looks for the button.
+    let is_read = checkout.next_action_url.is_some();
+    let seconds = show::refresh_seconds(now - checkout.created_at);
+    Some(if is_read { 10 } else { seconds })
 }
 
 async fn view(

@@ -72,7 +72,7 @@ pub async fn mails(shop: &Shop, kind: &str) -> Vec<Mail> {
 }
 
 /// The one explanatory mail, and no confirmation.
-async fn is_told_once(shop: &Shop) {
+pub async fn is_told_once(shop: &Shop) {
     let told = mails(shop, "not_fulfilled").await;
     let [mail] = &told[..] else {
         panic!("one mail: {told:?}")
@@ -397,33 +397,6 @@ async fn a_refund_that_comes_back_is_a_persons_again() {
     assert_eq!(shop.count(OPEN).await, 1);
     assert!(!shop.report().await.ok);
     let page = buyer.sees(&status).await;
-    assert!(
-        page.text("main")
-            .contains("could not be given back by itself")
-    );
-}
-
-/// Somebody at the provider's dashboard was faster. There is nothing left to give back, and a person knows.
-#[tokio::test]
-async fn a_refund_that_the_provider_refuses_is_left_to_a_person() {
-    let shop = shop().await;
-    let (buyer, status, intent) = declined(&shop).await;
-    let lost = json!({"on": {"webhook": "payment_intent.succeeded"}, "fault": "drop", "times": 1});
-    shop.provider.fault(lost).await;
-    is_paid(&shop, &intent, "pm_card_visa").await;
-    let by_hand = format!("payment_intent={intent}");
-    let by_hand = calls(&shop.provider, "/v1/refunds", &by_hand).await;
-    assert_eq!(by_hand.status, 200);
-
-    shop.later(61);
-    let failed = "select count(*) from refunds where failure_code = 'charge_already_refunded'";
-    eventually("it is refused", || async { shop.count(failed).await == 1 }).await;
-    assert_eq!(shop.provider.ledger().await["refunds"]["succeeded"], 1);
-    assert_eq!(shop.count(OPEN).await, 1);
-    assert!(!shop.report().await.ok);
-    assert_eq!(mails(&shop, "not_fulfilled").await.len(), 0);
-    let page = buyer.sees(&status).await;
-    assert_eq!(page.heading(), TOO_LATE);
     assert!(
         page.text("main")
             .contains("could not be given back by itself")

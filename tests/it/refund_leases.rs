@@ -17,6 +17,11 @@ const LEASE: u64 = 120;
 
 /// Money that came too late, and a refunder that does nothing by itself.
 async fn owes() -> (Shop, Refunder) {
+    owes_to("pm_card_visa").await
+}
+
+/// The same of a card whose bank may be odd about refunds.
+pub async fn owes_to(card: &str) -> (Shop, Refunder) {
     let shop = Shop::open().await;
     let buyer = shop.visitor().with_cart("TEA-01", 1).await;
     let form = buyer.opens_checkout().await;
@@ -33,7 +38,9 @@ async fn owes() -> (Shop, Refunder) {
         ))
         .bearer_auth("sk_test_boring")
         .header("content-type", "application/x-www-form-urlencoded")
-        .body("payment_method=pm_card_visa&return_url=http://shop.example");
+        .body(format!(
+            "payment_method={card}&return_url=http://shop.example"
+        ));
     assert_eq!(confirm.send().await.expect("an answer").status(), 200);
     let news = event("evt_1", "payment_intent.succeeded", &intent, id);
     assert_eq!(Letter::of(&news).to(&shop.url).await.status, 200);
@@ -51,7 +58,7 @@ async fn claims(refunder: &Refunder) -> usize {
     refunder.claim(4).await.expect("a claim").len()
 }
 
-async fn performs(refunder: &Refunder) {
+pub async fn performs(refunder: &Refunder) {
     for due in refunder.claim(4).await.expect("a claim") {
         refunder.perform(due).await.expect("performed");
     }

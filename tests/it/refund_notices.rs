@@ -16,18 +16,18 @@ use crate::{
     world::{Letter, MailServer, Mood, Page, Shop, Visitor, eventually},
 };
 
-const BOOKED: &str = "select count(*) from refunds";
-const RESERVED: &str = "select refunded_minor from payments";
-const OPEN: &str = "select count(*) from discrepancies where resolved_at is null";
-const KEPT: &str = "select count(*) from unbooked_refunds";
+pub const BOOKED: &str = "select count(*) from refunds";
+pub const RESERVED: &str = "select refunded_minor from payments";
+pub const OPEN: &str = "select count(*) from discrepancies where resolved_at is null";
+pub const KEPT: &str = "select count(*) from unbooked_refunds";
 
-async fn shop() -> Shop {
+pub async fn shop() -> Shop {
     Shop::open_with_workers(&["--provider-timeout", "1s", "--lease", "300ms"]).await
 }
 
 /// Somebody who has paid 490, and the payment intent. The shop offers no cards whose banks are odd about refunds; their
 /// holder was asked by the bank, and went for another card.
-async fn paid(shop: &Shop, card: &str) -> (Visitor, String) {
+pub async fn paid(shop: &Shop, card: &str) -> (Visitor, String) {
     let (buyer, status) = crate::authentication::asked(shop).await;
     buyer.waits_at(&status).await;
     let intent = shop.db().query("select payment_intent_id from checkouts");
@@ -44,14 +44,14 @@ async fn paid(shop: &Shop, card: &str) -> (Visitor, String) {
 }
 
 /// By hand, at the provider.
-async fn gives_back(shop: &Shop, intent: &str, amount: i64) -> Value {
+pub async fn gives_back(shop: &Shop, intent: &str, amount: i64) -> Value {
     let body = format!("payment_intent={intent}&amount={amount}");
     let made = calls(&shop.provider, "/v1/refunds", &body).await;
     assert_eq!(made.status, 200, "{}", made.html);
     serde_json::from_str(&made.html).expect("a refund")
 }
 
-async fn is(shop: &Shop, status: &'static str, times: i64) {
+pub async fn is(shop: &Shop, status: &'static str, times: i64) {
     let count = match status {
         "succeeded" => "select count(*) from refunds where status = 'succeeded'",
         "failed" => "select count(*) from refunds where status = 'failed'",
@@ -60,14 +60,14 @@ async fn is(shop: &Shop, status: &'static str, times: i64) {
     eventually(status, || async { shop.count(count).await == times }).await;
 }
 
-async fn order_page(shop: &Shop, buyer: &Visitor) -> Page {
+pub async fn order_page(shop: &Shop, buyer: &Visitor) -> Page {
     let number = shop.db().query("select number from orders");
     let number: String = number.fetch_scalar().await.expect("a number");
     buyer.sees(&format!("/orders/{number}")).await
 }
 
 /// The whole audit, and so much has come of it.
-async fn came_to(shop: &Shop, refunds: i64, given_back: i64) {
+pub async fn came_to(shop: &Shop, refunds: i64, given_back: i64) {
     let report = shop.report().await;
     assert!(report.ok, "{report}");
     assert_eq!(report.counts.refunds, refunds, "{report}");

@@ -17,6 +17,9 @@ mod orders;
 mod outbox;
 mod overview;
 mod params;
+mod refund;
+mod refund_form;
+mod refund_status;
 mod refunds;
 mod story;
 
@@ -38,6 +41,9 @@ pub fn router(app: &App) -> Router<App> {
         .route("/checkouts/{id}", get(story::story))
         .route("/orders", get(orders::list))
         .route("/orders/{number}", get(orders::order))
+        .route("/orders/{number}/refunds", post(refund::ask))
+        .route("/orders/{number}/refunds/new", get(refund::form))
+        .route("/orders/{number}/refunds/{id}", get(refund_status::status))
         .route("/refunds", get(refunds::list))
         .route("/events", get(events::list))
         .route("/outbox", get(outbox::list))

@@ -18,15 +18,11 @@ use crate::{
     app::App,
     checkout::model,
     orders::{
-        self,
+        self, OrderNumber,
         operator::{self, Listed},
     },
-    refunds::{self, Refund},
-    web::{
-        error::PageError,
-        orders::{Refunded, address},
-        show, views,
-    },
+    refunds::{self, Refund, model::Totals},
+    web::{error::PageError, orders::address, show, views},
 };
 
 const HERE: &str = "/admin/orders";
@@ -85,6 +81,7 @@ struct OrderPage {
     lines: Vec<views::Line>,
     total: String,
     left: String,
+    has_left: bool,
     payment_method: String,
     payment_intent: String,
     email: String,
@@ -98,7 +95,7 @@ pub async fn order(
     Path(number): Path<String>,
 ) -> Result<Response, Failure> {
     let db = &app.till.db;
-    let number = number.parse().map_err(|_| PageError::NotFound)?;
+    let number: OrderNumber = number.parse().map_err(|_| PageError::NotFound)?;
     let order = orders::find(db, &number)
         .await?
         .ok_or(PageError::NotFound)?;
@@ -107,11 +104,11 @@ pub async fn order(
         .ok_or(PageError::NotFound)?;
     let lines = model::lines(db, checkout.id).await?;
     let refunds = refunds::model::of_checkout(db, checkout.id).await?;
-    let refunded = Refunded::of(order.amount(), &refunds);
+    let totals = Totals::of(order.amount(), &refunds);
     let page = OrderPage {
         chrome: Chrome::at(HERE),
         number: number.to_string(),
-        state: refunded.state(),
+        state: show::order_state(&totals),
         placed_at: exactly(order.created_at),
         checkout_id: checkout.id.to_string(),
         lines: lines
@@ -119,32 +116,37 @@ pub async fn order(
             .map(|line| show::checkout_line(line, order.amount().currency))
             .collect(),
         total: order.amount().to_string(),
-        left: refunded.left.to_string(),
+        left: totals.left.to_string(),
+        has_left: totals.left.minor > 0,
         payment_method: checkout.payment_method.clone(),
         payment_intent: checkout.payment_intent_id.clone().unwrap_or_default(),
         email: checkout.buyer.email.clone(),
         address: address(&checkout.buyer),
-        tables: [refunds_table(&refunds)],
+        tables: [refunds_table(&refunds, Some(&number))],
     };
     Ok(show::page(StatusCode::OK, &page)?)
 }
 
-/// The refunds of one purchase.
-pub fn refunds_table(refunds: &[Refund]) -> Table {
+/// The refunds of one purchase, and of the order that it became.
+pub fn refunds_table(refunds: &[Refund], order: Option<&OrderNumber>) -> Table {
     let row = |refund: &Refund| {
-        let id = refund.provider_id.clone();
+        let name = refund.provider_id.clone();
+        let name = name.unwrap_or_else(|| refund.id.to_string());
         vec![
             Cell::time(refund.created_at),
             state(refund.status),
             Cell::text(refund.amount()),
             refund.concluded_at.map(Cell::time).unwrap_or_default(),
-            Cell::text(id.unwrap_or_else(|| "not yet known".to_owned())),
+            match order {
+                Some(number) => Cell::link(name, format!("{HERE}/{number}/refunds/{}", refund.id)),
+                None => Cell::text(name),
+            },
         ]
     };
     Table {
         heading: "Refunds",
         empty: "None.",
-        columns: &["Asked for", "Status", "Amount", "Ended", "At the provider"],
+        columns: &["Asked for", "Status", "Amount", "Ended", "Refund"],
         rows: refunds.iter().map(row).collect(),
         form: None,
     }

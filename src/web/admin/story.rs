@@ -71,7 +71,13 @@ pub async fn story(State(app): State<App>, Path(id): Path<String>) -> Result<Res
             .map(|line| show::checkout_line(line, amount.currency))
             .collect(),
         total: amount.to_string(),
-        tables: [stock(&story), refunds_table(&story.refunds)],
+        tables: [
+            stock(&story),
+            refunds_table(
+                &story.refunds,
+                story.order.as_ref().map(|order| &order.number),
+            ),
+        ],
         moments: story.moments.iter().map(told).collect(),
     };
     Ok(show::page(StatusCode::OK, &page)?)

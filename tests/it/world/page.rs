@@ -88,6 +88,11 @@ impl Page {
             self.status,
             self.html
         );
+        self.fields()
+    }
+
+    /// Whatever form is on the page, as the page has it filled in.
+    pub fn fields(&self) -> Form {
         let html = Html::parse_document(&self.html);
         let inputs =
             Selector::parse("main form input, main form option[selected]").expect("a selector");
