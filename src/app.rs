@@ -4,7 +4,7 @@ use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
 use axum_server::{Handle, accept::NoDelayAcceptor};
 use chrono::{DateTime, TimeDelta, Utc};
-use tokio::{net::TcpListener, task::JoinHandle};
+use tokio::{net::TcpListener, sync::Mutex, task::JoinHandle};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
@@ -35,6 +35,7 @@ use crate::{
     web::{
         self,
         admin::access::{self, Access},
+        metrics::Metrics,
     },
     webhooks::missed,
     workers::Workers,
@@ -60,6 +61,10 @@ pub struct App {
     pub proxies: usize,
     /// Who may see the operator's pages.
     pub access: Access,
+    /// What this process has counted.
+    pub metrics: Metrics,
+    /// Held by the audit that an operator has asked for: one at a time.
+    pub auditing: Arc<Mutex<()>>,
     /// The work that outlives the connection it came from. Stopping waits for it.
     pub tasks: TaskTracker,
 }
@@ -118,6 +123,8 @@ impl Shop {
         let app = App {
             order_links,
             access: Access::by(&password),
+            metrics: Metrics::default(),
+            auditing: Arc::default(),
             till: Till {
                 provider: Provider::new(
                     &provider_url,

@@ -10,6 +10,7 @@
 //! 8. [`reconciler`]: takes forward what nobody comes back for.
 //! 9. [`earlier`]: the purchases a customer is reminded of before buying again.
 //! 10. [`limits`]: who begins too many is slowed down.
+//! 11. [`operator`]: what was submitted can be listed and found.
 //!
 //! ```text
 //! POST /checkout ── submit ──┐
@@ -25,6 +26,7 @@ pub mod drive;
 pub mod earlier;
 pub mod limits;
 pub mod model;
+pub mod operator;
 pub mod purchase;
 pub mod reconciler;
 pub mod record;

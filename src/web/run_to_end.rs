@@ -2,7 +2,8 @@
 //!
 //! A double click makes the browser drop its first request. The server then drops the handler's future, wherever it
 //! happens to be: between two statements, or with the charge already sent. So each request runs in a task of its
-//! own, which nobody drops; the connection only waits for it. It also keeps a panic in one handler from the rest.
+//! own, which nobody drops; the connection only waits for it. It also keeps a panic in one handler from the rest, and counts
+//! what clients did not wait for.
 //!
 //! Nor does anybody wait for ever. A body that trickles in is cut off; and who has waited too long for an answer is told
 //! that it takes longer, while the work goes on to its end.
@@ -18,19 +19,30 @@ use http_body::Body as _;
 use tokio::time::{Instant, timeout_at};
 use tracing::Instrument as _;
 
-use super::error::PageError;
+use super::{
+    error::PageError,
+    metrics::{self, Metrics},
+};
 use crate::app::App;
 
 /// Runs the request in a task that stopping the shop waits for.
 pub async fn run_to_end(State(app): State<App>, request: Request, next: Next) -> Response {
-    let deadline = Instant::now() + app.answer_within;
+    let (route, began) = (metrics::route(&request), Instant::now());
+    let count = move |metrics: &Metrics, response: Response| {
+        let status = response.status().as_u16();
+        metrics.requests().count(&route, status, began.elapsed());
+        response
+    };
+    let (metrics, count_late) = (app.metrics.clone(), count.clone());
+    let deadline = began + app.answer_within;
     let request = request.map(|body| within(deadline, body));
-    let work = app.tasks.spawn(next.run(request).in_current_span());
+    let work = async move { count(&metrics, next.run(request).await) };
+    let work = app.tasks.spawn(work.in_current_span());
     match timeout_at(deadline + app.answer_within, work).await {
         Ok(Ok(response)) => response,
         Ok(Err(panicked)) => {
             tracing::error!(error = %panicked, "a request panicked");
-            PageError::Panicked.into_response()
+            count_late(&app.metrics, PageError::Panicked.into_response())
         }
         Err(_elapsed) => {
             tracing::warn!("a request takes too long");

@@ -2,16 +2,16 @@
 //!
 //! The password itself is kept nowhere. Of what is sent, and of what is right, a keyed hash is compared, which takes as long
 //! whichever letter is wrong. Guessing is slowed for each network address by itself ([`Failures`]), so nobody locks the
-//! operator out of another one. Behind a proxy all have the proxy's address: let it keep strangers away from `/admin`.
+//! operator out of another one.
 
 use std::{
     fmt,
-    net::{IpAddr, Ipv4Addr, SocketAddr},
+    net::IpAddr,
     sync::{Arc, Mutex, PoisonError},
 };
 
 use axum::{
-    extract::{ConnectInfo, Request, State},
+    extract::{Request, State},
     http::{HeaderMap, HeaderValue, header},
     middleware::Next,
     response::{IntoResponse as _, Response},
@@ -23,7 +23,12 @@ use rand::RngExt as _;
 use sha2::Sha256;
 
 use super::{error::Failure, failures::Failures};
-use crate::{app::App, secret::Secret, web::error::PageError};
+use crate::{
+    app::App,
+    checkout::limits::network,
+    secret::Secret,
+    web::{address::ClientAddress, error::PageError},
+};
 
 /// The one user.
 pub const USER: &str = "admin";
@@ -35,10 +40,9 @@ const CHALLENGE: HeaderValue =
 /// Lets the operator in, and answers everybody else.
 pub async fn require(State(app): State<App>, request: Request, next: Next) -> Response {
     let now = app.till.clock.now();
-    match app
-        .access
-        .judge(address(&request), given(request.headers()), now)
-    {
+    let ClientAddress(address) = ClientAddress::of(request.extensions(), request.headers(), &app);
+    let given = given(request.headers());
+    match app.access.judge(network(address), given, now) {
         Judgement::Right => next.run(request).await,
         Judgement::Wrong => {
             let mut response = Failure::from(PageError::Unauthenticated).into_response();
@@ -142,17 +146,4 @@ fn given(headers: &HeaderMap) -> Option<Vec<u8>> {
         return None;
     }
     STANDARD.decode(credentials.trim()).ok()
-}
-
-/// Whoever holds an IPv6 address usually has the 2^64 around it.
-fn address(request: &Request) -> IpAddr {
-    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
-    let address = peer.map_or(Ipv4Addr::UNSPECIFIED.into(), |ConnectInfo(peer)| peer.ip());
-    match address.to_canonical() {
-        IpAddr::V6(address) => {
-            let network = u128::from(address) >> 64 << 64;
-            IpAddr::V6(network.into())
-        }
-        address @ IpAddr::V4(_) => address,
-    }
 }
