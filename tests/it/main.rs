@@ -8,12 +8,12 @@
 
 mod abandoned;
 mod admin_access;
-mod amounts;
 mod admin_actions;
 mod admin_audit;
 mod admin_hostile;
 mod admin_lists;
 mod admin_story;
+mod amounts;
 mod authentication;
 mod bad_input;
 mod bus;
