@@ -249,7 +249,7 @@ mod tests {
             let amount = total(&lines).and_then(|goods| pricing.total(goods)).expect("one currency");
 
             prop_assert_eq!(amount.minor, goods + shipping);
-            let charge = provider::Charge { amount, payment_method: "", checkout_id: "", return_url: "" };
+            let charge = provider::Charge { amount, payment_method: "", method_type: "card", mandate: None, checkout_id: "", return_url: "" };
             let asked = provider::payment_intent_request(&charge);
             let expected = format!("amount={}&currency=eur&", goods + shipping);
             prop_assert!(asked.starts_with(&expected), "{}", asked);

@@ -231,7 +231,8 @@ async fn order_page(shop: &Shop) -> String {
         .fetch_scalar()
         .await
         .expect("a number");
-    let link = shop.app().order_links.to(&number);
+    let placed_at = shop.app().till.clock.now();
+    let link = shop.app().order_links.to(&number, placed_at);
     let path = link.strip_prefix(&shop.url).expect("a link to the shop");
     main(&shop.visitor().sees(path).await)
 }

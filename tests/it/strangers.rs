@@ -47,7 +47,10 @@ impl Bought {
     /// Every address of the shop. What is in braces is theirs.
     fn addresses(&self) -> Vec<String> {
         let [status, order] = &self.pages;
-        let mut addresses = vec![status.clone(), order.clone()];
+        let operators = self.pages.clone().map(|theirs| format!("/admin{theirs}"));
+        let refund = format!("/admin{order}/refunds");
+        let mut addresses = vec![status.clone(), order.clone(), refund];
+        addresses.extend(operators);
         addresses.extend(ADDRESSES.map(str::to_owned));
         addresses
     }
@@ -67,7 +70,7 @@ impl Bought {
 }
 
 /// Those that are the same for everybody.
-const ADDRESSES: [&str; 11] = [
+const ADDRESSES: [&str; 23] = [
     "/",
     "/products/TEA-01",
     "/cart",
@@ -79,6 +82,18 @@ const ADDRESSES: [&str; 11] = [
     "/readyz",
     "/static/css/base.css",
     "/mailbox",
+    "/metrics",
+    "/admin",
+    "/admin/checkouts",
+    "/admin/orders",
+    "/admin/refunds",
+    "/admin/events",
+    "/admin/outbox",
+    "/admin/outbox/retry",
+    "/admin/mails",
+    "/admin/mails/retry",
+    "/admin/discrepancies",
+    "/admin/audit",
 ];
 
 /// All that a purchase is about, in one number for each table and column that counts.
@@ -189,7 +204,8 @@ async fn another_site_can_send_nothing_in_a_customers_name() {
                 let refusal: &[u16] = match address.as_str() {
                     // Machines have no pages. What is not signed is refused by its signature.
                     "/webhooks/provider" => &[400, 405],
-                    "/healthz" | "/readyz" | "/static/css/base.css" => &[405],
+                    "/healthz" | "/readyz" | "/metrics" | "/static/css/base.css" => &[405],
+                    address if address.starts_with("/admin") => &[401],
                     _ => &[403],
                 };
                 assert!(refusal.contains(&page.status), "{what}: {}", page.status);
