@@ -28,9 +28,11 @@ pub mod webhooks;
 // What a purchase is made of.
 pub mod cart;
 pub mod catalog;
+pub mod customers;
 pub mod discrepancies;
 pub mod inventory;
 pub mod orders;
+pub mod pricing;
 
 // What comes after the payment.
 pub mod fulfilment;

@@ -30,6 +30,8 @@ pub mod reconciler;
 pub mod record;
 pub mod submit;
 
+use std::sync::Arc;
+
 use chrono::TimeDelta;
 
 pub use self::{
@@ -40,7 +42,7 @@ pub use self::{
     record::{Verdict, record},
     submit::{SubmitError, Submitted, submit},
 };
-use crate::{clock::Clock, db::Db, provider::Provider};
+use crate::{clock::Clock, db::Db, pricing::Pricing, provider::Provider};
 
 /// Where purchases are made: everything that the path of a payment works with.
 #[derive(Clone, Debug)]
@@ -57,4 +59,6 @@ pub struct Till {
     pub authentication_time: TimeDelta,
     /// Where customers reach the shop, without a slash at the end: the provider sends them back there.
     pub public_url: String,
+    /// What is paid beside the goods.
+    pub pricing: Arc<Pricing>,
 }

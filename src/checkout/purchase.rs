@@ -7,6 +7,7 @@ use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
 use crate::{
+    customers,
     ids::{CartId, VisitorId},
     money::Money,
 };
@@ -44,7 +45,7 @@ impl Purchase {
             self.quoted_cart.as_deref().unwrap_or_default(),
             &self.quoted_total.minor.to_string(),
             self.quoted_total.currency.code(),
-            &self.buyer.email.to_lowercase(),
+            &customers::fold(&self.buyer.email),
             self.payment_method.as_str(),
         ];
         // What was stored had a digest of ours, or none, and no part with a line break: no other list makes its text.

@@ -57,10 +57,10 @@ impl Composer {
         let subject = mail.subject(order.as_ref().map(|order| &order.number));
         let draft = match (mail.kind, &order) {
             (Kind::OrderConfirmation, Some(order)) => {
-                confirmation::write(order, &checkout.buyer, &lines, self.links.to(&order.number))?
+                confirmation::write(order, &checkout, &lines, self.links.to(&order.number))?
             }
             (Kind::NotFulfilled, None) => self.not_fulfilled(&checkout, &lines).await?,
-            (Kind::RefundNotice, Some(order)) => self.refund_notice(mail, order).await?,
+            (Kind::RefundNotice, Some(order)) => self.refund_notice(mail, &checkout, order).await?,
             _ => return Err(ComposeError::NothingToSay),
         };
         let message = self.address(&checkout, &subject, mail, draft)?;
@@ -79,12 +79,23 @@ impl Composer {
         not_fulfilled::write(refund, lines, self.links.shop())
     }
 
-    async fn refund_notice(&self, mail: &Mail, order: &Order) -> Result<Draft, ComposeError> {
+    async fn refund_notice(
+        &self,
+        mail: &Mail,
+        checkout: &Checkout,
+        order: &Order,
+    ) -> Result<Draft, ComposeError> {
         let refunds = refunds::model::of_checkout(&self.db, mail.checkout_id).await?;
         let is_it = |refund: &&Refund| refund.id == mail.about.into() && is_given_back(refund);
         let refund = refunds.iter().find(is_it);
         let refund = refund.ok_or(ComposeError::NotTrueAnyMore)?;
-        refund_notice::write(refund, &refunds, order, self.links.to(&order.number))
+        refund_notice::write(
+            refund,
+            &refunds,
+            checkout,
+            order,
+            self.links.to(&order.number),
+        )
     }
 
     fn address(

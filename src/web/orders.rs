@@ -55,7 +55,9 @@ pub async fn order(
             .iter()
             .map(|line| show::checkout_line(line, order.amount().currency))
             .collect(),
+        shipping: show::unless_zero(checkout.shipping()),
         total: order.amount().to_string(),
+        tax: show::tax(checkout.tax()),
         payment_method: checkout
             .payment_method
             .parse()
@@ -66,6 +68,7 @@ pub async fn order(
         address: address(&checkout.buyer),
         refunds: refunds.iter().map(refund).collect(),
         refunded: show::unless_zero(totals.given_back),
+        refunded_tax: show::tax(checkout.tax_refunded(totals.given_back)),
         on_its_way: show::unless_zero(totals.on_its_way),
         left: show::unless_zero(totals.left),
     };

@@ -11,7 +11,7 @@ use super::{error::PageError, views};
 use crate::{
     cart,
     checkout::CheckoutLine,
-    money::{Currency, Money},
+    money::{Currency, IncludedTax, Money},
     refunds::{Status, model::Totals},
 };
 
@@ -40,6 +40,14 @@ pub fn checkout_line(line: &CheckoutLine, currency: Currency) -> views::Line {
         unit_price: Money::new(line.unit_minor, currency).to_string(),
         amount: Money::new(line.amount_minor, currency).to_string(),
     }
+}
+
+/// The tax in a total, when there is any.
+pub fn tax(tax: Option<IncludedTax>) -> Option<views::Tax> {
+    tax.map(|tax| views::Tax {
+        rate: tax.rate.to_string(),
+        amount: tax.amount.to_string(),
+    })
 }
 
 /// How long ago something was: `4 minutes ago`.

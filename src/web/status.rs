@@ -47,7 +47,9 @@ pub async fn status(
             .iter()
             .map(|line| show::checkout_line(line, checkout.amount().currency))
             .collect(),
+        shipping: show::unless_zero(checkout.shipping()),
         total: checkout.amount().to_string(),
+        tax: show::tax(checkout.tax()),
         status: view(&app, &visitor, checkout).await?,
     };
     show::page(StatusCode::OK, &page)

@@ -72,6 +72,9 @@ fn help_names_every_flag_with_its_environment_variable_and_default() {
         ("--keep-messages", "KEEP_MESSAGES", "35days"),
         ("--keep-carts", "KEEP_CARTS", "60days"),
         ("--lab[=<BOOL>]", "LAB", "on when it listens on loopback"),
+        ("--currency", "CURRENCY", "eur"),
+        ("--shipping", "SHIPPING", "0"),
+        ("--tax-rates", "TAX_RATES", "DE=19"),
         ("--log", "RUST_LOG", "info"),
         ("--log-format", "LOG_FORMAT", "pretty"),
     ];
@@ -129,6 +132,21 @@ fn a_bad_value_is_one_clear_line_and_exit_2() {
         (&["--webhook-secret", "a,,b"], "--webhook-secret"),
         (&["--log-format", "xml"], "--log-format"),
         (&["--log", "x=y=z"], "--log"),
+        (&["--currency", "xyz"], "--currency"),
+        (&["--currency", "€"], "--currency"),
+        (&["--tax-rates", "DE"], "--tax-rates"),
+        (&["--tax-rates", "US=8"], "\"US\""),
+        (&["--tax-rates", "DE=19,DE=7"], "two rates"),
+        (&["--tax-rates", "DE=-1"], "Germany"),
+        (&["--shipping", "4,90"], "such as 4.90"),
+        (&["--shipping", "0.001"], "too many decimals"),
+        (&["--shipping", "1e3"], "--shipping"),
+        (&["--shipping", "1000000"], "--shipping"),
+        (
+            &["--shipping", "4.90", "--currency", "jpy"],
+            "too many decimals",
+        ),
+        (&["--shipping", "0.005", "--currency", "bhd"], "must be 0"),
         (&["--unknown"], "--unknown"),
         (&["dance"], "dance"),
         (&["provider", "--webhook", "http://x"], "--webhook"),
@@ -347,7 +365,8 @@ async fn it_runs_in_any_folder_and_stops_when_it_is_asked_to() {
         "127.0.0.1:0",
         "--provider-listen",
         "127.0.0.1:0",
-    ]));
+    ]))
+    .await;
     assert!(!shop.url.ends_with(":0"), "{}", shop.url);
     let buyer = shop.visitor().with_cart("TEA-01", 1).await;
     let style = buyer.sees("/static/css/base.css").await;
@@ -358,13 +377,13 @@ async fn it_runs_in_any_folder_and_stops_when_it_is_asked_to() {
         assert!(folder.path().join(file).exists(), "{file}");
     }
     shop.asks_to_stop();
-    assert_eq!(shop.ends().code(), Some(0));
+    assert_eq!(shop.ends().await.code(), Some(0));
 }
 
 #[tokio::test]
 async fn asked_to_stop_it_finishes_the_purchase_that_is_under_way() {
     let town = Shop::open().await;
-    let shop = Process::shop(&town.database, &town.provider, &[]);
+    let shop = Process::shop(&town.database, &town.provider, &[]).await;
     let buyer = shop.visitor().with_cart("TEA-01", 1).await;
     let form = buyer.opens_checkout().await;
     let slow =
@@ -380,16 +399,15 @@ async fn asked_to_stop_it_finishes_the_purchase_that_is_under_way() {
 
     let answer = submission.await.expect("no panic").expect("an answer");
     assert_eq!(answer.status(), 303);
-    let ended = tokio::task::spawn_blocking(|| shop.ends()).await;
-    assert_eq!(ended.expect("no panic").code(), Some(0));
+    assert_eq!(shop.ends().await.code(), Some(0));
     town.expects(crate::world::ONCE).await;
 }
 
 #[tokio::test]
 async fn it_may_be_asked_to_stop_as_soon_as_it_is_open() {
     for _ in 0..10 {
-        let shop = Process::whole(&Database::fresh().await, &[]);
+        let shop = Process::whole(&Database::fresh().await, &[]).await;
         shop.asks_to_stop();
-        assert_eq!(shop.ends().code(), Some(0));
+        assert_eq!(shop.ends().await.code(), Some(0));
     }
 }

@@ -14,9 +14,9 @@ const REFUND: &str = "refunds.create";
 const PENDING: &str = "select count(*) from refunds where status = 'pending'";
 const SUCCEEDED: &str = "select count(*) from refunds where status = 'succeeded'";
 
-fn opens(town: &Town) -> (Process, Operator) {
+async fn opens(town: &Town) -> (Process, Operator) {
     let flags = ["--provider-timeout", "5s", "--admin-password", PASSWORD];
-    let shop = Process::shop(&town.database, &town.provider, &flags);
+    let shop = Process::shop(&town.database, &town.provider, &flags).await;
     town.wire
         .leads_to(shop.address().parse().expect("an address"));
     let operator = Operator::at(&shop.url, PASSWORD);
@@ -25,7 +25,7 @@ fn opens(town: &Town) -> (Process, Operator) {
 
 /// An order of 490, and the form that gives it back, with its goods.
 async fn sold(town: &Town) -> (Process, Operator, String, Form) {
-    let (shop, operator) = opens(town);
+    let (shop, operator) = opens(town).await;
     let buyer = shop.visitor().with_cart("TEA-01", 1).await;
     let status = buyer.buys().await;
     assert_eq!(buyer.waits_at(&status).await, "Paid");
@@ -48,7 +48,7 @@ async fn killed_when(town: &Town, moment: impl AsyncFn() -> bool) {
     assert!(answer.is_err(), "answered too early: {answer:?}");
     town.provider.mends().await;
 
-    let (_shop, operator) = opens(town);
+    let (_shop, operator) = opens(town).await;
     let place = operator
         .submits(&refunds, &form)
         .await

@@ -9,6 +9,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use crate::{
+    amounts::sells_tea_for,
     late_success::mails,
     refund_notices::{BOOKED, RESERVED, came_to, gives_back, is, order_page, paid, shop},
     refunds_requested::{asks, of, wish},
@@ -357,36 +358,64 @@ async fn the_page_says_that_the_provider_refuses() {
     came_to(&shop, 1, 490).await;
 }
 
-/// Ten euro, in thirds.
+/// Ten of a currency with two decimals, with none, and with three of which the last is 0.
 #[tokio::test]
 async fn r64_thirds_end_at_exactly_zero() {
-    let shop = shop().await;
-    shop.alters("update products set price_minor = 1000 where sku = 'TEA-01'")
-        .await;
-    let buyer = shop.visitor().with_cart("TEA-01", 1).await;
-    let status = buyer.buys().await;
-    assert_eq!(buyer.waits_at(&status).await, "Paid");
-    for (n, amount, left) in [
-        (1, "3.33", "10.00"),
-        (2, "3.33", "6.67"),
-        (3, "3.34", "3.34"),
+    for (currency, minor, thirds, left, total, between) in [
+        (
+            "eur",
+            1000,
+            ["3.33", "3.33", "3.34"],
+            ["10.00", "6.67", "3.34"],
+            "€10.00",
+            "0.001",
+        ),
+        (
+            "jpy",
+            1000,
+            ["333", "333", "334"],
+            ["1000", "667", "334"],
+            "¥1000",
+            "0.5",
+        ),
+        (
+            "kwd",
+            10_000,
+            ["3.33", "3.330", "3.340"],
+            ["10.000", "6.670", "3.340"],
+            "KWD 10.000",
+            "1.235",
+        ),
     ] {
-        let form = opens(&shop).await;
-        assert_eq!(form.field("amount"), left);
-        sends(&shop, &form.with("amount", amount)).await.location();
-        is(&shop, "succeeded", n).await;
+        let flags = ["--currency", currency, "--tax-rates", ""];
+        let shop = Shop::open_with_workers(&flags).await;
+        sells_tea_for(&shop, minor).await;
+        let buyer = shop.visitor().with_cart("TEA-01", 1).await;
+        let status = buyer.buys().await;
+        assert_eq!(buyer.waits_at(&status).await, "Paid");
+        let refused = sends(&shop, &opens(&shop).await.with("amount", between)).await;
+        assert_eq!(refused.status, 422);
+        assert!(!refused.text("#amount-error").is_empty());
+        for (n, (amount, left)) in (1..).zip(thirds.into_iter().zip(left)) {
+            let form = opens(&shop).await;
+            assert_eq!(form.field("amount"), left);
+            sends(&shop, &form.with("amount", amount)).await.location();
+            is(&shop, "succeeded", n).await;
+        }
+        let page = order_page(&shop, &buyer).await;
+        assert_eq!(page.text(".badge"), "Refunded");
+        let text = page.text("main").replace('\u{a0}', " ");
+        assert!(
+            text.contains(&format!("Given back in all {total}")),
+            "{text}"
+        );
+        assert!(!text.contains("Not refunded"), "{text}");
+        let notices = mails(&shop, "refund_notice").await;
+        assert_eq!(notices.len(), 3);
+        let plain = notices.iter().map(|mail| mail.part("text/plain"));
+        assert_eq!(plain.filter(|it| it.contains("Nothing is left")).count(), 1);
+        came_to(&shop, 3, minor).await;
     }
-    let page = order_page(&shop, &buyer).await;
-    assert_eq!(page.text(".badge"), "Refunded");
-    assert!(page.text("main").contains("Given back in all €10.00"));
-    assert!(!page.text("main").contains("Not refunded"));
-    let notices = mails(&shop, "refund_notice").await;
-    assert_eq!(notices.len(), 3);
-    let last = notices
-        .iter()
-        .filter(|mail| mail.part("text/plain").contains("Nothing is left"));
-    assert_eq!(last.count(), 1);
-    came_to(&shop, 3, 1000).await;
 }
 
 /// The address is typed with a wrong method, or a body that is no form.

@@ -79,7 +79,9 @@ struct OrderPage {
     placed_at: String,
     checkout_id: String,
     lines: Vec<views::Line>,
+    shipping: Option<String>,
     total: String,
+    tax: Option<views::Tax>,
     left: String,
     has_left: bool,
     payment_method: String,
@@ -115,7 +117,9 @@ pub async fn order(
             .iter()
             .map(|line| show::checkout_line(line, order.amount().currency))
             .collect(),
+        shipping: show::unless_zero(checkout.shipping()),
         total: order.amount().to_string(),
+        tax: show::tax(checkout.tax()),
         left: totals.left.to_string(),
         has_left: totals.left.minor > 0,
         payment_method: checkout.payment_method.clone(),

@@ -12,7 +12,7 @@ use axum::{
 use super::{chrome::Chrome, error::Failure, refund_form::RefundForm};
 use crate::{
     app::App,
-    checkout::{CheckoutLine, model},
+    checkout::{Checkout, CheckoutLine, model},
     clock,
     ids::RefundId,
     orders::{self, Order, OrderNumber},
@@ -21,7 +21,7 @@ use crate::{
         error::PageError,
         fields::Fields,
         forward, show,
-        views::{Field, Line},
+        views::{Field, Line, Tax},
     },
 };
 
@@ -89,6 +89,7 @@ async fn explain(
 /// An order, and what has become of its money.
 struct Account {
     order: Order,
+    checkout: Checkout,
     lines: Vec<CheckoutLine>,
     refunds: Vec<Refund>,
     totals: Totals,
@@ -100,8 +101,10 @@ impl Account {
         let number = number.parse().map_err(|_| PageError::NotFound)?;
         let order = orders::find(db, &number).await?;
         let order = order.ok_or(PageError::NotFound)?;
+        let checkout = model::find(db, order.checkout_id).await?;
         let refunds = refunds::model::of_checkout(db, order.checkout_id).await?;
         Ok(Self {
+            checkout: checkout.ok_or(PageError::NotFound)?,
             lines: model::lines(db, order.checkout_id).await?,
             totals: Totals::of(order.amount(), &refunds),
             refunds,
@@ -123,11 +126,13 @@ impl Account {
         let page = RefundFormPage {
             chrome: Chrome::at("/admin/orders"),
             number: self.order.number.to_string(),
-            amount_label: format!("Amount in {}", left.currency.code().to_ascii_uppercase()),
+            amount_label: format!("Amount in {}", left.currency),
             lines: (self.lines.iter())
                 .map(|line| show::checkout_line(line, left.currency))
                 .collect(),
+            shipping: show::unless_zero(self.checkout.shipping()),
             total: self.order.amount().to_string(),
+            tax: show::tax(self.checkout.tax()),
             refunds: self.refunds.iter().map(|it| self.row(it)).collect(),
             given_back: show::unless_zero(given_back),
             on_its_way: show::unless_zero(on_its_way),
@@ -162,7 +167,9 @@ struct RefundFormPage {
     /// Names the field by the currency that it takes: "Amount in EUR".
     amount_label: String,
     lines: Vec<Line>,
+    shipping: Option<String>,
     total: String,
+    tax: Option<Tax>,
     /// So far, oldest first.
     refunds: Vec<Row>,
     given_back: Option<String>,

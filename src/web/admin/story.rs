@@ -30,7 +30,9 @@ struct StoryPage {
     facts: Vec<Fact>,
     order_number: Option<String>,
     lines: Vec<views::Line>,
+    shipping: Option<String>,
     total: String,
+    tax: Option<views::Tax>,
     tables: [Table; 2],
     moments: Vec<Told>,
 }
@@ -70,7 +72,9 @@ pub async fn story(State(app): State<App>, Path(id): Path<String>) -> Result<Res
             .iter()
             .map(|line| show::checkout_line(line, amount.currency))
             .collect(),
+        shipping: show::unless_zero(checkout.shipping()),
         total: amount.to_string(),
+        tax: show::tax(checkout.tax()),
         tables: [
             stock(&story),
             refunds_table(

@@ -29,6 +29,13 @@ fn line() -> Line {
     }
 }
 
+fn tax() -> Option<Tax> {
+    Some(Tax {
+        rate: hostile(),
+        amount: hostile(),
+    })
+}
+
 pub(super) fn product() -> Product {
     Product {
         sku: hostile(),
@@ -54,7 +61,9 @@ pub(super) fn checkout(error: Option<&str>) -> CheckoutPage {
         quoted_total: 2490,
         quoted_cart: hostile(),
         lines: vec![line()],
+        shipping: Some(hostile()),
         total: hostile(),
+        tax: tax(),
         email: field(error),
         name: field(error),
         address: field(error),
@@ -106,6 +115,7 @@ pub(super) fn cart(error: Option<&str>, in_payment: Option<&str>) -> CartPage {
     CartPage {
         chrome: chrome(),
         lines: vec![item],
+        shipping: Some(hostile()),
         total: hostile(),
         in_payment: in_payment.map(str::to_owned),
     }
@@ -118,7 +128,9 @@ pub(super) fn status(status: Status) -> StatusPage {
         status,
         refresh_seconds: None,
         lines: vec![line()],
+        shipping: Some(hostile()),
         total: hostile(),
+        tax: tax(),
     }
 }
 
@@ -130,7 +142,9 @@ fn order() -> OrderPage {
         placed_at: hostile(),
         placed_at_rfc3339: hostile(),
         lines: vec![line()],
+        shipping: Some(hostile()),
         total: hostile(),
+        tax: tax(),
         payment_method: hostile(),
         payment_reference: hostile(),
         email: hostile(),
@@ -141,6 +155,7 @@ fn order() -> OrderPage {
             at: hostile(),
         }],
         refunded: Some(hostile()),
+        refunded_tax: tax(),
         on_its_way: Some(hostile()),
         left: Some(hostile()),
     }
