@@ -3,7 +3,7 @@
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
 use chrono::{DateTime, TimeDelta, Utc};
-use tokio::{net::TcpListener, task::JoinHandle};
+use tokio::{net::TcpListener, sync::Mutex, task::JoinHandle};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
@@ -34,6 +34,7 @@ use crate::{
     web::{
         self,
         admin::access::{self, Access},
+        metrics::Metrics,
     },
     webhooks::missed,
     workers::Workers,
@@ -55,6 +56,10 @@ pub struct App {
     pub mailbox: Option<Mailbox>,
     /// Who may see the operator's pages.
     pub access: Access,
+    /// What this process has counted.
+    pub metrics: Metrics,
+    /// Held by the audit that an operator has asked for: one at a time.
+    pub auditing: Arc<Mutex<()>>,
     /// The work that outlives the connection it came from. Stopping waits for it.
     pub tasks: TaskTracker,
 }
@@ -102,16 +107,17 @@ impl Shop {
         let order_links = OrderLinks::open(&db, &public_url, clock.now())
             .await
             .map_err(StartError::Database)?;
-        let (password, made_up_password) = match &args.admin_password {
-            Some(password) => (password.clone(), None),
-            None => {
-                let password = access::make_up();
-                (password.clone(), Some(password))
-            }
+        let (password, made_up_password) = if let Some(password) = &args.admin_password {
+            (password.clone(), None)
+        } else {
+            let password = access::make_up();
+            (password.clone(), Some(password))
         };
         let app = App {
             order_links,
             access: Access::by(&password),
+            metrics: Metrics::default(),
+            auditing: Arc::default(),
             till: Till {
                 provider: Provider::new(
                     &provider_url,

@@ -48,11 +48,14 @@ pub mod countries;
 pub mod db;
 pub mod ids;
 pub mod money;
+pub mod paging;
 pub mod provider;
 pub mod secret;
 
 // How one looks at it.
 pub mod audit;
+pub mod gauges;
+pub mod story;
 pub mod web;
 
 // The payment provider, for those who have none at hand.

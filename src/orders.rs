@@ -1,4 +1,6 @@
-//! Orders: what a paid checkout became.
+//! Orders: what a paid checkout became. An [`operator`] can list them.
+
+pub mod operator;
 
 use std::{fmt, str::FromStr};
 

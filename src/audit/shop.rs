@@ -267,7 +267,7 @@ pub(super) async fn counts(tx: &mut Tx) -> sqlx::Result<Counts> {
                     (select count(*) from checkouts where status = 'paid'),
                     (select count(*) from orders),
                     (select count(*) from payments),
-                    (select count(*) from emails where sent_at is not null),
+                    (select count(*) from emails where copy = 0 and sent_at is not null),
                     (select count(*) from processed_events),
                     (select count(*) from outbox where published_at is null),
                     (select count(*) from discrepancies where resolved_at is null)",

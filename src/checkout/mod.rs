@@ -9,6 +9,7 @@
 //! 7. `abandon`: a customer was asked by their bank, and never answered.
 //! 8. [`reconciler`]: takes forward what nobody comes back for.
 //! 9. [`earlier`]: the purchases a customer is reminded of before buying again.
+//! 10. [`operator`]: what was submitted can be listed and found.
 //!
 //! ```text
 //! POST /checkout ── submit ──┐
@@ -23,6 +24,7 @@ pub mod charge;
 pub mod drive;
 pub mod earlier;
 pub mod model;
+pub mod operator;
 pub mod purchase;
 pub mod reconciler;
 pub mod record;

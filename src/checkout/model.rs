@@ -36,14 +36,30 @@ pub enum Status {
     Canceled,
 }
 
-impl fmt::Display for Status {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl Status {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Pending, Self::Paid, Self::Declined, Self::Canceled];
+
+    /// The one of this name, in any case.
+    pub fn named(name: &str) -> Option<Self> {
+        let mut all = Self::ALL.into_iter();
+        all.find(|status| status.name().eq_ignore_ascii_case(name))
+    }
+
+    /// What it is called in the database, the API and the log.
+    pub fn name(self) -> &'static str {
+        match self {
             Self::Pending => "pending",
             Self::Paid => "paid",
             Self::Declined => "declined",
             Self::Canceled => "canceled",
-        })
+        }
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 

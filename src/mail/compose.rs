@@ -33,7 +33,7 @@ pub struct Composer {
 /// A mail that can be sent.
 #[derive(Debug)]
 pub struct Letter {
-    /// The same for each copy of it, and for no other: what it is about, and its kind.
+    /// The same whenever it is written, and for no other: what it is about, its kind, and the number of a copy.
     pub name: String,
     /// All of it.
     pub message: Message,
@@ -63,8 +63,8 @@ impl Composer {
             (Kind::RefundNotice, Some(order)) => self.refund_notice(mail, &checkout, order).await?,
             _ => return Err(ComposeError::NothingToSay),
         };
-        let message = self.address(&checkout, &subject, mail.kind, draft)?;
-        let name = format!("{subject}-{}", mail.kind);
+        let message = self.address(&checkout, &subject, mail, draft)?;
+        let name = format!("{subject}-{}{}", mail.kind, mail.suffix('-'));
         Ok(Letter { name, message })
     }
 
@@ -102,7 +102,7 @@ impl Composer {
         &self,
         checkout: &Checkout,
         subject: &str,
-        kind: Kind,
+        mail: &Mail,
         draft: Draft,
     ) -> Result<Message, ComposeError> {
         let to: Address = checkout
@@ -110,11 +110,16 @@ impl Composer {
             .email
             .parse()
             .map_err(|_| ComposeError::NoAddress)?;
-        let id = format!("<{subject}.{kind}@{}>", self.from.email.domain());
+        let (kind, suffix, domain) = (mail.kind, mail.suffix('.'), self.from.email.domain());
+        let id = format!("<{subject}.{kind}{suffix}@{domain}>");
+        let title = match mail.copy {
+            0 => draft.title,
+            _ => format!("{} (sent again)", draft.title),
+        };
         Ok(Message::builder()
             .from(self.from.clone())
             .to(Mailbox::new(None, to))
-            .subject(draft.title)
+            .subject(title)
             .date(draft.date.into())
             .message_id(Some(id))
             .multipart(MultiPart::alternative_plain_html(draft.text, draft.html))?)

@@ -15,6 +15,7 @@ mod forward;
 mod headers;
 mod health;
 mod mailbox;
+pub mod metrics;
 mod orders;
 mod problem;
 mod run_to_end;
@@ -65,10 +66,11 @@ pub fn router(app: App) -> Router {
         .layer(DefaultBodyLimit::max(webhooks::BODY_MAX))
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
+        .route("/metrics", get(metrics::metrics))
         .route("/static/{*path}", get(assets::serve));
     machines
         .merge(pages)
-        .nest("/admin", admin::router(&app))
+        .merge(admin::router(&app))
         .layer(from_fn_with_state(app.clone(), run_to_end::run_to_end))
         // Around it, since the page of a handler that panicked comes from there.
         .layer(from_fn(headers::set))

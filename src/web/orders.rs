@@ -83,7 +83,7 @@ fn refund(refund: &Refund) -> views::Refund {
     }
 }
 
-fn address(buyer: &Buyer) -> Vec<String> {
+pub(super) fn address(buyer: &Buyer) -> Vec<String> {
     vec![
         buyer.name.clone(),
         buyer.address.clone(),

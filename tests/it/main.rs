@@ -8,6 +8,11 @@
 
 mod abandoned;
 mod admin_access;
+mod admin_actions;
+mod admin_audit;
+mod admin_hostile;
+mod admin_lists;
+mod admin_story;
 mod amounts;
 mod authentication;
 mod bad_input;
@@ -30,6 +35,7 @@ mod late_success;
 mod mail;
 mod mail_servers;
 mod mailbox;
+mod metrics;
 mod missed_events;
 mod outbox;
 mod prices;

@@ -1,14 +1,24 @@
 //! What is around each of the operator's pages.
 
-use crate::web::assets;
-
 /// The pages that can be gone to from every other: address and name.
-const PAGES: [(&str, &str); 1] = [("/admin", "Overview")];
+const PAGES: [(&str, &str); 9] = [
+    ("/admin", "Overview"),
+    ("/admin/checkouts", "Checkouts"),
+    ("/admin/orders", "Orders"),
+    ("/admin/refunds", "Refunds"),
+    ("/admin/events", "Events"),
+    ("/admin/outbox", "Outbox"),
+    ("/admin/mail", "Mail"),
+    ("/admin/discrepancies", "Discrepancies"),
+    ("/admin/audit", "Audit"),
+];
 
 /// What is around a page.
 #[derive(Clone, Debug)]
 pub struct Chrome {
     here: &'static str,
+    /// What is searched for.
+    pub searched: String,
 }
 
 /// A link to one of the pages.
@@ -24,12 +34,19 @@ pub struct Link {
 impl Chrome {
     /// Around the page at `here`, or one below it.
     pub fn at(here: &'static str) -> Self {
-        Self { here }
+        Self {
+            here,
+            searched: String::new(),
+        }
     }
 
-    /// The address of a file of `static/`.
-    pub fn asset(&self, path: &str) -> String {
-        assets::url(path)
+    /// With what somebody has searched for in the field.
+    #[must_use]
+    pub fn searching(self, text: &str) -> Self {
+        Self {
+            searched: text.to_owned(),
+            ..self
+        }
     }
 
     /// The links of the navigation.

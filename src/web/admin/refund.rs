@@ -124,7 +124,7 @@ impl Account {
             left,
         } = self.totals;
         let page = RefundFormPage {
-            chrome: Chrome::at("/admin"),
+            chrome: Chrome::at("/admin/orders"),
             number: self.order.number.to_string(),
             amount_label: format!("Amount in {}", left.currency),
             lines: (self.lines.iter())

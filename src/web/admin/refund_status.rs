@@ -32,7 +32,7 @@ pub async fn status(
     }
     let age = app.till.clock.now() - refund.created_at;
     let page = RefundPage {
-        chrome: Chrome::at("/admin"),
+        chrome: Chrome::at("/admin/orders"),
         number: order.number.to_string(),
         id: refund.id.to_string(),
         amount: refund.amount().to_string(),
