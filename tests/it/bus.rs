@@ -516,7 +516,7 @@ async fn caught_in_the_act(broker: &Broker) -> Caught {
     let wire = Relay::open().await;
     let url = format!("nats://{}", wire.address);
     let flags = ["--bus-url", url.as_str()];
-    let process = Process::shop_with_workers(&shop.database, &shop.provider, &flags);
+    let process = Process::shop_with_workers(&shop.database, &shop.provider, &flags).await;
     // Another one has created the stream and published, and is gone again.
     let other = another_shop(&shop, &["--bus-url", &broker.url()]).await;
     for consumer in CONSUMERS {
@@ -645,7 +645,7 @@ async fn a_process_that_is_asked_to_stop_leaves_nothing_behind() {
     let began = Instant::now();
     process.asks_to_stop();
     drop(lock);
-    assert!(process.ends().success());
+    assert!(process.ends().await.success());
     let other = another_shop(&shop, &["--bus-url", &broker.url()]).await;
     arrive(&shop, 1).await;
     assert!(
@@ -676,7 +676,8 @@ async fn the_broker_may_ask_for_a_password_and_nobody_else_reads_it() {
         &shop.database,
         &shop.provider,
         &[&log[..], &["--bus-url", &wrong]].concat(),
-    );
+    )
+    .await;
     eventually("it is said", || async {
         refused.log().contains("the bus is not there")
     })
@@ -687,7 +688,8 @@ async fn the_broker_may_ask_for_a_password_and_nobody_else_reads_it() {
         &shop.database,
         &shop.provider,
         &[&log[..], &["--bus-url", &right]].concat(),
-    );
+    )
+    .await;
     arrive(&shop, 1).await;
     broker.kill();
     eventually("it is said", || async {

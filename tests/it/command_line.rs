@@ -347,7 +347,8 @@ async fn it_runs_in_any_folder_and_stops_when_it_is_asked_to() {
         "127.0.0.1:0",
         "--provider-listen",
         "127.0.0.1:0",
-    ]));
+    ]))
+    .await;
     assert!(!shop.url.ends_with(":0"), "{}", shop.url);
     let buyer = shop.visitor().with_cart("TEA-01", 1).await;
     let style = buyer.sees("/static/css/base.css").await;
@@ -358,13 +359,13 @@ async fn it_runs_in_any_folder_and_stops_when_it_is_asked_to() {
         assert!(folder.path().join(file).exists(), "{file}");
     }
     shop.asks_to_stop();
-    assert_eq!(shop.ends().code(), Some(0));
+    assert_eq!(shop.ends().await.code(), Some(0));
 }
 
 #[tokio::test]
 async fn asked_to_stop_it_finishes_the_purchase_that_is_under_way() {
     let town = Shop::open().await;
-    let shop = Process::shop(&town.database, &town.provider, &[]);
+    let shop = Process::shop(&town.database, &town.provider, &[]).await;
     let buyer = shop.visitor().with_cart("TEA-01", 1).await;
     let form = buyer.opens_checkout().await;
     let slow =
@@ -380,16 +381,15 @@ async fn asked_to_stop_it_finishes_the_purchase_that_is_under_way() {
 
     let answer = submission.await.expect("no panic").expect("an answer");
     assert_eq!(answer.status(), 303);
-    let ended = tokio::task::spawn_blocking(|| shop.ends()).await;
-    assert_eq!(ended.expect("no panic").code(), Some(0));
+    assert_eq!(shop.ends().await.code(), Some(0));
     town.expects(crate::world::ONCE).await;
 }
 
 #[tokio::test]
 async fn it_may_be_asked_to_stop_as_soon_as_it_is_open() {
     for _ in 0..10 {
-        let shop = Process::whole(&Database::fresh().await, &[]);
+        let shop = Process::whole(&Database::fresh().await, &[]).await;
         shop.asks_to_stop();
-        assert_eq!(shop.ends().code(), Some(0));
+        assert_eq!(shop.ends().await.code(), Some(0));
     }
 }

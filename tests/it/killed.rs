@@ -49,9 +49,9 @@ impl Town {
         }
     }
 
-    fn opens_shop(&self) -> Process {
+    async fn opens_shop(&self) -> Process {
         let flags = ["--lease", "300ms", "--provider-timeout", "5s"];
-        let shop = Process::shop(&self.database, &self.provider, &flags);
+        let shop = Process::shop(&self.database, &self.provider, &flags).await;
         self.wire
             .leads_to(shop.address().parse().expect("an address"));
         shop
@@ -59,7 +59,7 @@ impl Town {
 
     /// Kills the shop in the middle of a purchase, once `moment` has come; opens it again and mends the provider.
     async fn killed_when(&self, moment: impl AsyncFn() -> bool) -> (Process, Visitor, Form) {
-        let shop = self.opens_shop();
+        let shop = self.opens_shop().await;
         let buyer = shop.visitor().with_cart("TEA-01", 1).await;
         let form = buyer.opens_checkout().await;
         let submission = tokio::spawn(buyer.submission(&form).send());
@@ -71,7 +71,7 @@ impl Town {
             "the customer was answered too early: {answer:?}"
         );
         self.provider.mends().await;
-        let shop = self.opens_shop();
+        let shop = self.opens_shop().await;
         let buyer = buyer.moved_to(&shop.url);
         (shop, buyer, form)
     }
@@ -165,7 +165,7 @@ async fn killed_at_random_moments_under_load() {
     println!("seed {seed}");
     let mut rng = SmallRng::seed_from_u64(seed);
     let town = Town::found().await;
-    let mut shop = town.opens_shop();
+    let mut shop = town.opens_shop().await;
     // Customers reach whatever shop there is through a front of their own.
     let front = Relay::open().await;
     front.leads_to(shop.address().parse().expect("an address"));
@@ -187,7 +187,7 @@ async fn killed_at_random_moments_under_load() {
         for _ in 0..KILLS {
             let moment = std::time::Duration::from_millis(rng.random_range(0..150));
             tokio::time::sleep(moment).await;
-            let killed = std::mem::replace(&mut shop, town.opens_shop());
+            let killed = std::mem::replace(&mut shop, town.opens_shop().await);
             killed.kill();
             front.leads_to(shop.address().parse().expect("an address"));
         }

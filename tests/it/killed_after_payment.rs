@@ -58,8 +58,11 @@ async fn everything_arrives_once(mut broker: Option<Broker>) {
     println!("seed {seed}");
     let mut rng = SmallRng::seed_from_u64(seed);
     let town = Town::found(broker.as_ref()).await;
-    let sellers = [town.opens(&["--no-workers"]), town.opens(&["--no-workers"])];
-    let mut workers = [town.opens(&[]), town.opens(&[])];
+    let sellers = [
+        town.opens(&["--no-workers"]).await,
+        town.opens(&["--no-workers"]).await,
+    ];
+    let mut workers = [town.opens(&[]).await, town.opens(&[]).await];
 
     let began = Instant::now();
     let left = AtomicUsize::new(all);
@@ -77,7 +80,7 @@ async fn everything_arrives_once(mut broker: Option<Broker>) {
                     broker.starts().await;
                 }
                 (place, _) => {
-                    let heir = town.opens(&[]);
+                    let heir = town.opens(&[]).await;
                     std::mem::replace(&mut workers[place % 2], heir).kill();
                 }
             }
@@ -157,7 +160,7 @@ impl Town {
             flags,
             _simulator: simulator,
         };
-        town.opens(&[]).kill();
+        town.opens(&[]).await.kill();
         let mut tx = town.books.db().begin().await.expect("a transaction");
         tx.query("update products set stock = stock + 10000, stocked = stocked + 10000")
             .execute()
@@ -167,10 +170,10 @@ impl Town {
         town
     }
 
-    fn opens(&self, flags: &[&str]) -> Process {
+    async fn opens(&self, flags: &[&str]) -> Process {
         let common = self.flags.iter().map(String::as_str);
         let flags: Vec<&str> = common.chain(flags.iter().copied()).collect();
-        Process::shop_with_workers(&self.database, &self.provider, &flags)
+        Process::shop_with_workers(&self.database, &self.provider, &flags).await
     }
 
     /// As many orders as shipments as mails, and books that balance.

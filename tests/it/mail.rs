@@ -360,7 +360,7 @@ async fn r55_killed_at_random_moments_as_many_orders_as_shipments_as_mails() {
     let server = MailServer::open().await;
     let front = Relay::open().await;
     let url = format!("http://{}", front.address);
-    let opens = |workers: bool| {
+    let opens = async |workers: bool| {
         let flags = [
             "--lease",
             "300ms",
@@ -370,16 +370,16 @@ async fn r55_killed_at_random_moments_as_many_orders_as_shipments_as_mails() {
             &server.url,
         ];
         let shop = if workers {
-            Process::shop_with_workers(&town.database, &town.provider, &flags)
+            Process::shop_with_workers(&town.database, &town.provider, &flags).await
         } else {
-            Process::shop(&town.database, &town.provider, &flags)
+            Process::shop(&town.database, &town.provider, &flags).await
         };
         let address: SocketAddr = shop.address().parse().expect("an address");
         town.wire.leads_to(address);
         front.leads_to(address);
         shop
     };
-    let mut shop = opens(false);
+    let mut shop = opens(false).await;
     let visitors =
         (0..WAITING + CUSTOMERS).map(|_| async { Visitor::at(&url).with_cart("TEA-01", 1).await });
     let buyers = join_all(visitors).await;
@@ -392,7 +392,7 @@ async fn r55_killed_at_random_moments_as_many_orders_as_shipments_as_mails() {
         async { join_all(insisting.iter().map(|(buyer, form)| insist(buyer, form))).await };
     let killing = async {
         for _ in 0..KILLS {
-            let killed = std::mem::replace(&mut shop, opens(true));
+            let killed = std::mem::replace(&mut shop, opens(true).await);
             killed.kill();
             let moment = Duration::from_millis(rng.random_range(0..150));
             tokio::time::sleep(moment).await;

@@ -279,7 +279,7 @@ async fn r55_killed_between_accepted_and_sent() {
     let (_simulator, provider) = quiet_provider().await;
     let books = Books::of(&database, &provider).await;
     let url = server.url();
-    let shop = Process::shop_with_workers(&database, &provider, &["--smtp-url", &url]);
+    let shop = Process::shop_with_workers(&database, &provider, &["--smtp-url", &url]).await;
     for _ in 0..MARKED {
         buys(shop.visitor(), "tea@example.com").await;
     }
@@ -356,7 +356,7 @@ impl Sealed {
         })
     }
 
-    fn opens_shop(&self, tls: &str, password: &str, is_trusted: bool) -> Process {
+    async fn opens_shop(&self, tls: &str, password: &str, is_trusted: bool) -> Process {
         let (scheme, query) = match tls {
             "implicit" => ("smtps", ""),
             _ => ("smtp", "?tls=required"),
@@ -372,7 +372,7 @@ impl Sealed {
         if is_trusted {
             command.env("SSL_CERT_FILE", self.server.authority());
         }
-        Process::of(&mut command)
+        Process::of(&mut command).await
     }
 
     /// The mail waits for this reason, and nobody who reads the log learns who gets it, or the password.
@@ -410,8 +410,7 @@ impl Sealed {
 /// In good order: the postmen put down what they hold, so that the next ones need not wait for a lease.
 async fn closes(shop: Process) {
     shop.asks_to_stop();
-    let ended = tokio::task::spawn_blocking(|| shop.ends()).await;
-    assert!(ended.expect("no panic").success());
+    assert!(shop.ends().await.success());
 }
 
 #[tokio::test]
@@ -420,13 +419,13 @@ async fn a_mail_server_that_cannot_prove_who_it_is_gets_neither_mail_nor_passwor
         let Some(sealed) = Sealed::with(tls).await else {
             return;
         };
-        let shop = sealed.opens_shop(tls, PASSWORD, false);
+        let shop = sealed.opens_shop(tls, PASSWORD, false).await;
         buys(shop.visitor(), BUYER).await;
         sealed.waits(&shop, PASSWORD, "certificate").await;
         assert_eq!(sealed.server.count("login"), 0);
         closes(shop).await;
 
-        let _shop = sealed.opens_shop(tls, PASSWORD, true);
+        let _shop = sealed.opens_shop(tls, PASSWORD, true).await;
         sealed.sends().await;
     }
 }
@@ -438,13 +437,13 @@ async fn with_a_wrong_password_the_mails_wait_for_the_right_one() {
         let Some(sealed) = Sealed::with(tls).await else {
             return;
         };
-        let shop = sealed.opens_shop(tls, "battery-staple", true);
+        let shop = sealed.opens_shop(tls, "battery-staple", true).await;
         buys(shop.visitor(), BUYER).await;
         sealed.waits(&shop, "battery-staple", "535").await;
         assert!(sealed.server.count("login") > 0);
         closes(shop).await;
 
-        let _shop = sealed.opens_shop(tls, PASSWORD, true);
+        let _shop = sealed.opens_shop(tls, PASSWORD, true).await;
         sealed.sends().await;
     }
 }

@@ -133,18 +133,19 @@ async fn two_processes_read_the_same_list_at_once() {
     let books = Books::of(&database, &provider).await;
     only_lists_events(&provider).await;
     let flags = ["--lease", "300ms"];
-    let shop = Process::shop(&database, &provider, &flags);
+    let shop = Process::shop(&database, &provider, &flags).await;
     let buyer = shop.visitor().with_cart("TEA-01", 1).await;
     let status = buyer.buys().await;
     assert_ne!(buyer.sees(&status).await.heading(), "Paid");
     shop.kill();
 
-    let readers = [(); 2].map(|()| Process::shop_with_workers(&database, &provider, &flags));
+    let opens = || Process::shop_with_workers(&database, &provider, &flags);
+    let readers = [opens().await, opens().await];
     books.settle().await;
 
     provider.mends().await;
     drop(readers);
-    let reader = Process::shop(&database, &provider, &flags);
+    let reader = Process::shop(&database, &provider, &flags).await;
     assert_eq!(
         buyer.moved_to(&reader.url).sees(&status).await.heading(),
         "Paid"

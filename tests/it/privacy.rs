@@ -232,7 +232,7 @@ async fn nothing_that_is_secret_is_in_the_log_of_everything() {
             "--webhook-secret",
             secrets[1],
         ];
-        let shop = Process::whole(&database, &flags);
+        let shop = Process::whole(&database, &flags).await;
         let buyer = shop.visitor().with_cart("TEA-01", 1).await;
         let form = buyer.opens_checkout().await;
         let form = form.with("name", "Erika Mustermann");
@@ -300,12 +300,13 @@ async fn a_shop_without_its_provider_is_alive_and_not_ready() {
     let shop = Shop::open().await;
     assert_eq!(shop.visitor().sees("/readyz").await.status, 200);
     let away = Provider::at("http://127.0.0.1:1");
-    let lonely = Process::shop(&shop.database, &away, &[]);
+    let lonely = Process::shop(&shop.database, &away, &[]).await;
     let locked_out = Process::shop(
         &shop.database,
         &shop.provider,
         &["--provider-key", "sk_test_x"],
-    );
+    )
+    .await;
     for troubled in [lonely, locked_out] {
         let visitor = troubled.visitor();
         let answers = join_all(["/healthz", "/readyz", "/"].map(|path| visitor.sees(path))).await;

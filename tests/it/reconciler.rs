@@ -235,7 +235,7 @@ async fn r14_a_lost_answer_and_then_a_crash_and_nobody_comes_back() {
     let (_simulator, provider) = quiet_provider().await;
     let books = Books::of(&database, &provider).await;
     goes_down(&provider, CREATE, "drop_response").await;
-    let shop = Process::shop_with_workers(&database, &provider, &QUICK);
+    let shop = Process::shop_with_workers(&database, &provider, &QUICK).await;
     let buyer = shop.visitor().with_cart("TEA-01", 1).await;
     let form = buyer.opens_checkout().await;
     let submission = tokio::spawn(buyer.submission(&form).send());
@@ -248,7 +248,7 @@ async fn r14_a_lost_answer_and_then_a_crash_and_nobody_comes_back() {
     assert_eq!(books.count("select count(*) from orders").await, 0);
 
     comes_up(&provider).await;
-    let _shop = Process::shop_with_workers(&database, &provider, &QUICK);
+    let _shop = Process::shop_with_workers(&database, &provider, &QUICK).await;
     books.expect(ONCE).await;
 }
 
@@ -260,7 +260,7 @@ async fn two_processes_share_the_work() {
     let (_simulator, provider) = quiet_provider().await;
     let books = Books::of(&database, &provider).await;
     goes_down(&provider, "*", "drop_request").await;
-    let shop = Process::shop(&database, &provider, &QUICK);
+    let shop = Process::shop(&database, &provider, &QUICK).await;
     join_all((0..CUSTOMERS).map(|_| gone(shop.visitor(), "TEA-01"))).await;
     shop.kill();
     comes_up(&provider).await;
@@ -270,8 +270,8 @@ async fn two_processes_share_the_work() {
     provider.fault(slow).await;
 
     let patient = ["--lease", "10s", "--provider-timeout", "5s"];
-    let one = Process::shop_with_workers(&database, &provider, &patient);
-    let other = Process::shop_with_workers(&database, &provider, &patient);
+    let one = Process::shop_with_workers(&database, &provider, &patient).await;
+    let other = Process::shop_with_workers(&database, &provider, &patient).await;
 
     let n = i64::try_from(CUSTOMERS).expect("few");
     let all = Expected {
@@ -296,7 +296,7 @@ async fn a_shop_that_is_asked_to_stop_finishes_what_its_workers_have_begun() {
     let (_simulator, provider) = quiet_provider().await;
     let books = Books::of(&database, &provider).await;
     goes_down(&provider, "*", "drop_request").await;
-    let shop = Process::shop(&database, &provider, &QUICK);
+    let shop = Process::shop(&database, &provider, &QUICK).await;
     gone(shop.visitor(), "TEA-01").await;
     shop.kill();
     comes_up(&provider).await;
@@ -304,15 +304,13 @@ async fn a_shop_that_is_asked_to_stop_finishes_what_its_workers_have_begun() {
     provider.fault(slow).await;
 
     let patient = ["--lease", "10s", "--provider-timeout", "5s"];
-    let shop = Process::shop_with_workers(&database, &provider, &patient);
+    let shop = Process::shop_with_workers(&database, &provider, &patient).await;
     eventually("it is charged", || async {
         provider.ledger().await["payment_intents"]["succeeded"] == 1
     })
     .await;
     shop.asks_to_stop();
-    // Elsewhere: the provider, which it waits for, lives in this thread.
-    let ended = tokio::task::spawn_blocking(|| shop.ends());
-    assert!(ended.await.expect("no panic").success());
+    assert!(shop.ends().await.success());
 
     assert_eq!(books.count("select count(*) from orders").await, 1);
     books.expect(ONCE).await;

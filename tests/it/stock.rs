@@ -8,10 +8,9 @@ use serde_json::json;
 use crate::world::{Expected, NOTHING, ONCE, Page, Process, Shop, Visitor, eventually};
 
 /// Two more processes on the shop's database.
-fn branches(shop: &Shop) -> Vec<Process> {
-    (0..2)
-        .map(|_| Process::shop(&shop.database, &shop.provider, &[]))
-        .collect()
+async fn branches(shop: &Shop) -> [Process; 2] {
+    let opens = || Process::shop(&shop.database, &shop.provider, &[]);
+    [opens().await, opens().await]
 }
 
 /// So many customers, by turns at each of the shops, with the goods in their carts.
@@ -56,7 +55,7 @@ async fn r44_fifty_customers_in_three_shops_buy_the_last_five() {
     let shop = Shop::open().await;
     shop.alters("update products set stock = 5, stocked = 5")
         .await;
-    let branches = branches(&shop);
+    let branches = branches(&shop).await;
     let urls = [&*shop.url, &*branches[0].url, &*branches[1].url];
     let fifty = customers(&urls, 50, |_| vec![("TEA-01", 1)]).await;
 
@@ -75,7 +74,7 @@ async fn r44_baskets_of_two_products_in_opposite_order() {
     let shop = Shop::open().await;
     shop.alters("update products set stock = 5, stocked = 5")
         .await;
-    let branches = branches(&shop);
+    let branches = branches(&shop).await;
     let urls = [&*shop.url, &*branches[0].url, &*branches[1].url];
     let ten = customers(&urls, 10, |i| match i % 2 {
         0 => vec![("TEA-01", 3), ("MUG-01", 3)],

@@ -32,7 +32,8 @@ impl Place {
                 .args(["--provider-url", &provider.url])
                 .args(["--lease", "300ms", "--provider-timeout", "5s"])
                 .env("TZ", zone),
-        );
+        )
+        .await;
         Self {
             shop,
             books: Books::of(&database, &provider).await,

@@ -137,7 +137,7 @@ fn is_statement(boundary: Boundary, part: &str) -> bool {
 async fn r33_one_event_twenty_times_at_once_to_two_processes_and_again_after_a_restart() {
     let (shop, buyer, status) = charged_unheard().await;
     let letter = Letter::of(&the_success(&shop).await);
-    let mut processes: Vec<Process> = (0..2).map(|_| process_of(&shop)).collect();
+    let mut processes = [process_of(&shop).await, process_of(&shop).await];
 
     for round in 0..2 {
         let urls = processes.iter().cycle().map(|process| &process.url);
@@ -146,7 +146,7 @@ async fn r33_one_event_twenty_times_at_once_to_two_processes_and_again_after_a_r
         assert_eq!(statuses, [200; 40], "round {round}");
         for process in &mut processes {
             assert_eq!(process.log(), "", "losing is no warning and no error");
-            std::mem::replace(process, process_of(&shop)).kill();
+            std::mem::replace(process, process_of(&shop).await).kill();
         }
     }
 
@@ -160,8 +160,8 @@ async fn r33_one_event_twenty_times_at_once_to_two_processes_and_again_after_a_r
     shop.expects(ONCE).await;
 }
 
-fn process_of(shop: &Shop) -> Process {
-    Process::shop(&shop.database, &shop.provider, &[])
+async fn process_of(shop: &Shop) -> Process {
+    Process::shop(&shop.database, &shop.provider, &[]).await
 }
 
 #[tokio::test]

@@ -29,7 +29,7 @@ const FORGET_EVERY: u32 = 1500;
 async fn a_barrage_of_generated_requests_breaks_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let database_url = format!("sqlite://{}", folder.path().join("provider.db").display());
-    let process = Process::provider(&database_url, &[]);
+    let process = Process::provider(&database_url, &[]).await;
 
     let first = run(&process, 0, REQUESTS / 5).await;
     let warm = process.resident_kilobytes();

@@ -81,21 +81,21 @@ impl Provider {
             count: watch::Sender::default(),
             is_over: AtomicBool::default(),
         };
-        provider.is_killed_and_started_again();
+        provider.is_killed_and_started_again().await;
         provider
     }
 
-    fn is_killed_and_started_again(&self) {
-        let mut process = self.process.lock().unwrap();
-        if let Some(process) = process.take() {
+    async fn is_killed_and_started_again(&self) {
+        let killed = self.process.lock().unwrap().take();
+        if let Some(process) = killed {
             process.kill();
         }
         let database = self.folder.path().join("provider.db");
         let database_url = format!("sqlite://{}", database.display());
         let webhook = format!("{}={SECRET}", self.receiver.url());
-        let started = Process::provider(&database_url, &["--webhook", &webhook]);
+        let started = Process::provider(&database_url, &["--webhook", &webhook]).await;
         self.front.leads_to(started.address().parse().unwrap());
-        *process = Some(started);
+        *self.process.lock().unwrap() = Some(started);
     }
 
     async fn post(&self, url: &str, form: &str, key: &str) -> reqwest::Result<Answer> {
@@ -199,7 +199,7 @@ impl Provider {
                 self.receiver.answers(&[500]);
             }
 
-            self.is_killed_and_started_again();
+            self.is_killed_and_started_again().await;
 
             checked += answered.len();
             join_all(answered.iter().map(|it| self.replays(it))).await;

@@ -37,12 +37,16 @@ pub struct Process {
 
 impl Process {
     /// Starts the shop on `database`, with a provider that runs elsewhere. It does only what it is asked for.
-    pub fn shop(database: &Database, provider: &Provider, flags: &[&str]) -> Self {
-        Self::shop_with_workers(database, provider, &[flags, &["--no-workers"]].concat())
+    pub async fn shop(database: &Database, provider: &Provider, flags: &[&str]) -> Self {
+        Self::shop_with_workers(database, provider, &[flags, &["--no-workers"]].concat()).await
     }
 
     /// Starts a shop like that, and the workers in it.
-    pub fn shop_with_workers(database: &Database, provider: &Provider, flags: &[&str]) -> Self {
+    pub async fn shop_with_workers(
+        database: &Database,
+        provider: &Provider,
+        flags: &[&str],
+    ) -> Self {
         let url = database.url();
         let mail = database.mail_folder();
         let common = [
@@ -54,11 +58,11 @@ impl Process {
             "--provider-url",
             &provider.url,
         ];
-        Self::start(&common, flags)
+        Self::start(&common, flags).await
     }
 
     /// Starts the shop on `database`, with the simulator beside it.
-    pub fn whole(database: &Database, flags: &[&str]) -> Self {
+    pub async fn whole(database: &Database, flags: &[&str]) -> Self {
         let url = database.url();
         let mail = database.mail_folder();
         let common = [
@@ -71,18 +75,18 @@ impl Process {
             "--provider-database-url",
             "sqlite::memory:",
         ];
-        Self::start(&common, flags)
+        Self::start(&common, flags).await
     }
 
     /// Starts the simulator alone.
-    pub fn provider(database_url: &str, flags: &[&str]) -> Self {
+    pub async fn provider(database_url: &str, flags: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_boring-checkout"));
         command.args(["provider", "--listen", "127.0.0.1:0", "--log", "warn"]);
         command.args(["--database-url", database_url]).args(flags);
-        Self::that_says(PROVIDER, &mut command)
+        Self::that_says(PROVIDER, &mut command).await
     }
 
-    fn start(common: &[&str], flags: &[&str]) -> Self {
+    async fn start(common: &[&str], flags: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_boring-checkout"));
         command.args(common).args(flags);
         for (flag, value) in [("--listen", "127.0.0.1:0"), ("--log", "warn")] {
@@ -90,15 +94,16 @@ impl Process {
                 command.args([flag, value]);
             }
         }
-        Self::of(&mut command)
+        Self::of(&mut command).await
     }
 
     /// A shop that is started by a command of the test's own.
-    pub fn of(command: &mut Command) -> Self {
-        Self::that_says(OPEN, command)
+    pub async fn of(command: &mut Command) -> Self {
+        Self::that_says(OPEN, command).await
     }
 
-    fn that_says(serves_at: &str, command: &mut Command) -> Self {
+    /// Whatever runs in the test's own process goes on meanwhile: it may hold the lock that the other one waits for.
+    async fn that_says(serves_at: &str, command: &mut Command) -> Self {
         let log = NamedTempFile::new().expect("a temporary file");
         let mut child = command
             .stderr(log.reopen().expect("the file is there"))
@@ -106,20 +111,28 @@ impl Process {
             .spawn()
             .expect("the program starts");
         let mut says = BufReader::new(child.stdout.take().expect("piped"));
-        let mut printed = String::new();
-        says.read_line(&mut printed).expect("it says where it is");
-        let url = printed
-            .strip_prefix(serves_at)
-            .unwrap_or_else(|| panic!("unexpected: {printed}"));
-        let url = url.trim().to_owned();
-        // Whoever has the first line has them all.
-        printed.push_str(std::str::from_utf8(says.buffer()).expect("text"));
-        Self {
+        let said = tokio::task::spawn_blocking(move || {
+            let mut printed = String::new();
+            says.read_line(&mut printed).expect("text");
+            // Whoever has the first line has them all.
+            printed.push_str(std::str::from_utf8(says.buffer()).expect("text"));
+            printed
+        });
+        let mut process = Self {
             child,
-            url,
-            printed,
+            url: String::new(),
+            printed: said.await.expect("no panic"),
             log,
-        }
+        };
+        let line = process.printed.lines().next();
+        let Some(line) = line else {
+            panic!("it ended before it said where it is");
+        };
+        let url = line
+            .strip_prefix(serves_at)
+            .unwrap_or_else(|| panic!("unexpected: {line}"));
+        process.url = url.trim().to_owned();
+        process
     }
 
     pub fn visitor(&self) -> Visitor {
@@ -155,8 +168,9 @@ impl Process {
     }
 
     /// Waits for its end.
-    pub fn ends(mut self) -> ExitStatus {
-        self.child.wait().expect("it ends")
+    pub async fn ends(mut self) -> ExitStatus {
+        let ended = tokio::task::spawn_blocking(move || self.child.wait()).await;
+        ended.expect("no panic").expect("it ends")
     }
 
     /// SIGKILL: nothing is finished, nothing is said.
