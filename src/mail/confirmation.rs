@@ -5,7 +5,6 @@ use askama::Template;
 use super::compose::{ComposeError, Draft, Line, one_line};
 use crate::{
     checkout::{Buyer, CheckoutLine},
-    countries::country_name,
     orders::Order,
 };
 
@@ -25,14 +24,12 @@ pub(super) fn write(
     link: String,
 ) -> Result<Draft, ComposeError> {
     let total = order.amount();
-    let city = format!("{} {}", buyer.postal_code, buyer.city);
-    let country = country_name(&buyer.country);
-    let address = [&buyer.name, &buyer.address, &city, country];
+    let address = buyer.address_lines();
     let said = Confirmation {
         number: order.number.to_string(),
         lines: lines.iter().map(|line| Line::of(line, total)).collect(),
         total: total.to_string(),
-        address: address.map(one_line).to_vec(),
+        address: address.iter().map(|line| one_line(line)).collect(),
         link,
     };
     Ok(Draft {

@@ -11,9 +11,8 @@ use serde::Deserialize;
 use super::{error::PageError, show, views, visitor::Visitor};
 use crate::{
     app::App,
-    checkout::{Buyer, PaymentMethod, model},
+    checkout::{PaymentMethod, model},
     clock,
-    countries::country_name,
     money::Money,
     orders,
     refunds::{self, Refund, Status, model::sum},
@@ -64,7 +63,7 @@ pub async fn order(
             .unwrap_or_default(),
         payment_reference: checkout.payment_intent_id.clone().unwrap_or_default(),
         email: checkout.buyer.email.clone(),
-        address: address(&checkout.buyer),
+        address: checkout.buyer.address_lines(),
         refunds: refunds.iter().map(refund).collect(),
         refunded: unless_zero(refunded.given_back),
         on_its_way: unless_zero(refunded.on_its_way),
@@ -120,13 +119,4 @@ fn refund(refund: &Refund) -> views::Refund {
         state: state.to_owned(),
         at: clock::in_words(refund.concluded_at.unwrap_or(refund.created_at)),
     }
-}
-
-fn address(buyer: &Buyer) -> Vec<String> {
-    vec![
-        buyer.name.clone(),
-        buyer.address.clone(),
-        format!("{} {}", buyer.postal_code, buyer.city),
-        country_name(&buyer.country).to_owned(),
-    ]
 }

@@ -11,17 +11,22 @@ use axum::{
 };
 use tracing::Instrument as _;
 
-use super::error::PageError;
+use super::{api, error::PageError};
 use crate::app::App;
 
 /// Runs the request in a task that stopping the shop waits for.
 pub async fn run_to_end(State(app): State<App>, request: Request, next: Next) -> Response {
+    let is_for_program = request.uri().path().starts_with(api::PATH);
     let work = next.run(request).in_current_span();
     match app.tasks.spawn(work).await {
         Ok(response) => response,
         Err(panicked) => {
             tracing::error!(error = %panicked, "a request panicked");
-            PageError::Panicked.into_response()
+            if is_for_program {
+                api::panicked().into_response()
+            } else {
+                PageError::Panicked.into_response()
+            }
         }
     }
 }

@@ -171,19 +171,19 @@ async fn who_mistypes_and_then_gets_it_right_begins_anew() {
 }
 
 /// What `serve` prints, and what it logs at its most talkative.
-fn starts(database: &Database, flags: &[&str]) -> Process {
+async fn starts(database: &Database, flags: &[&str]) -> Process {
     let mut command = Command::new(env!("CARGO_BIN_EXE_boring-checkout"));
     command.args(["--database-url", &database.url()]);
     command.args(["--provider-url", "http://127.0.0.1:1"]);
     command.args(["--listen", "127.0.0.1:0", "--log", "trace", "--no-workers"]);
     command.env_remove("ADMIN_PASSWORD");
-    Process::of(command.args(flags))
+    Process::of(command.args(flags)).await
 }
 
 #[tokio::test]
 async fn without_a_password_one_is_made_up_and_printed_and_nowhere_logged() {
     let database = Database::fresh().await;
-    let shop = starts(&database, &[]);
+    let shop = starts(&database, &[]).await;
     let printed = &shop.printed;
     let line = printed.lines().find(|line| line.contains("password"));
     let password = line.and_then(|line| line.split_whitespace().last());
@@ -202,7 +202,7 @@ async fn without_a_password_one_is_made_up_and_printed_and_nowhere_logged() {
 #[tokio::test]
 async fn a_password_that_was_given_is_printed_nowhere() {
     let database = Database::fresh().await;
-    let shop = starts(&database, &["--admin-password", "given-with-a-flag"]);
+    let shop = starts(&database, &["--admin-password", "given-with-a-flag"]).await;
     let printed = &shop.printed;
     let operator = Operator::at(&shop.url, "given-with-a-flag");
     assert_eq!(operator.sees("/admin").await.status, 200);

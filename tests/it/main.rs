@@ -8,6 +8,11 @@
 
 mod abandoned;
 mod admin_access;
+mod api;
+mod api_access;
+mod api_docs;
+mod api_idempotency;
+mod api_refunds;
 mod authentication;
 mod bad_input;
 mod bus;
