@@ -2,8 +2,8 @@
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
-use chrono::TimeDelta;
-use tokio::{net::TcpListener, task::JoinHandle};
+use chrono::{DateTime, TimeDelta, Utc};
+use tokio::{net::TcpListener, sync::Mutex, task::JoinHandle};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
@@ -18,6 +18,7 @@ use crate::{
         post::{Post, UnusableSmtpUrl},
         postman::Postman,
     },
+    money::{Currency, NotAnAmount},
     order_links::OrderLinks,
     outbox::{
         bus::{Bus, InProcess},
@@ -34,6 +35,7 @@ use crate::{
         self,
         admin::access::{self, Access},
         api::ApiKeys,
+        metrics::Metrics,
     },
     webhooks::missed,
     workers::Workers,
@@ -57,6 +59,10 @@ pub struct App {
     pub mailbox: Option<Mailbox>,
     /// Who may see the operator's pages.
     pub access: Access,
+    /// What this process has counted.
+    pub metrics: Metrics,
+    /// Held by the audit that an operator has asked for: one at a time.
+    pub auditing: Arc<Mutex<()>>,
     /// The work that outlives the connection it came from. Stopping waits for it.
     pub tasks: TaskTracker,
 }
@@ -79,13 +85,12 @@ pub struct Shop {
 impl Shop {
     /// Starts the shop, and the simulator when no other provider is named. It serves when this returns.
     pub async fn start(args: &ServeArgs) -> Result<Self, StartError> {
+        let pricing = args.prices.pricing().map_err(StartError::Shipping)?;
         let clock = Clock::default();
         let db = Db::open(args.database.url.expose())
             .await
             .map_err(StartError::Database)?;
-        catalog::demo::seed_when_empty(&db, clock.now())
-            .await
-            .map_err(StartError::Database)?;
+        fill_catalog(&db, pricing.currency, clock.now()).await?;
         let listener = TcpListener::bind(args.listen)
             .await
             .map_err(|error| StartError::Listen(args.listen, error))?;
@@ -115,6 +120,8 @@ impl Shop {
         let app = App {
             order_links,
             access: Access::by(&password),
+            metrics: Metrics::default(),
+            auditing: Arc::default(),
             till: Till {
                 provider: Provider::new(
                     &provider_url,
@@ -127,6 +134,7 @@ impl Shop {
                 authentication_time: TimeDelta::from_std(args.authentication_time)
                     .unwrap_or(TimeDelta::MAX),
                 public_url,
+                pricing: Arc::new(pricing),
             },
             webhook_secrets: args.webhook_secret.clone().into(),
             api_keys: ApiKeys::new(&args.api_keys()),
@@ -179,6 +187,18 @@ impl Shop {
             simulator.stop().await;
         }
         self.app.till.db.close().await;
+    }
+}
+
+/// Fills an empty catalog. A full one must be priced in the shop's currency: a figure would be right in no other.
+async fn fill_catalog(db: &Db, currency: Currency, now: DateTime<Utc>) -> Result<(), StartError> {
+    catalog::demo::seed_when_empty(db, currency, now)
+        .await
+        .map_err(StartError::Database)?;
+    let other = catalog::other_currency(db, currency).await;
+    match other.map_err(StartError::Database)? {
+        None => Ok(()),
+        Some(catalog) => Err(StartError::OtherCurrency { catalog, currency }),
     }
 }
 
@@ -280,6 +300,19 @@ pub enum StartError {
     /// The database cannot be opened or brought up to date.
     #[error("cannot open the database: {0}")]
     Database(sqlx::Error),
+    /// The configured amount is none.
+    #[error("--shipping: {0}")]
+    Shipping(NotAnAmount),
+    /// The catalog is not priced in the configured currency.
+    #[error(
+        "the catalog is priced in {catalog}, and --currency is {currency}: sell in {catalog}, or import all goods with new prices"
+    )]
+    OtherCurrency {
+        /// Of some goods at least.
+        catalog: Currency,
+        /// What is configured.
+        currency: Currency,
+    },
     /// The provider's URL is of no use.
     #[error("cannot use the provider's URL: {0}")]
     Provider(#[from] UnusableUrl),

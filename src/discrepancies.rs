@@ -1,5 +1,7 @@
 //! Where the provider and we disagree: kept for a person, reported by the audit until it is resolved, which
-//! a refund does by itself.
+//! a refund does by itself, and an [`operator`] with a note.
+
+pub mod operator;
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
@@ -76,9 +78,12 @@ pub async fn resolve(
 
 /// Opens a discrepancy again whose resolution did not last.
 pub async fn reopen(tx: &mut Tx, kind: &str, object: &str) -> sqlx::Result<u64> {
-    tx.query("update discrepancies set resolved_at = null where kind = $1 and object_id = $2")
-        .bind(kind)
-        .bind(object)
-        .execute()
-        .await
+    tx.query(
+        "update discrepancies set resolved_at = null, resolved_by = null, note = null
+         where kind = $1 and object_id = $2",
+    )
+    .bind(kind)
+    .bind(object)
+    .execute()
+    .await
 }

@@ -61,6 +61,11 @@ id!(
     Uuid::now_v7()
 );
 id!(
+    /// Names one customer.
+    CustomerId,
+    Uuid::now_v7()
+);
+id!(
     /// Names one cart.
     CartId,
     Uuid::now_v7()

@@ -28,9 +28,11 @@ pub mod webhooks;
 // What a purchase is made of.
 pub mod cart;
 pub mod catalog;
+pub mod customers;
 pub mod discrepancies;
 pub mod inventory;
 pub mod orders;
+pub mod pricing;
 
 // What comes after the payment.
 pub mod fulfilment;
@@ -46,11 +48,14 @@ pub mod countries;
 pub mod db;
 pub mod ids;
 pub mod money;
+pub mod paging;
 pub mod provider;
 pub mod secret;
 
 // How one looks at it.
 pub mod audit;
+pub mod gauges;
+pub mod story;
 pub mod web;
 
 // The payment provider, for those who have none at hand.

@@ -3,19 +3,22 @@
 use std::{
     error::Error as _,
     io::{IsTerminal as _, Write as _},
+    path::Path,
     process::ExitCode,
 };
 
 use boring_checkout::{
     app::Shop,
     audit,
+    catalog::import::{self, Entry, ImportError, Problems, Unreadable},
     clock::Clock,
     config::{
-        AuditArgs, Cli, Command, Database, EventsAction, Log, LogFormat, MailAction, MigrateArgs,
-        OutboxAction, ProviderArgs, ProviderAt, ServeArgs,
+        AuditArgs, CatalogAction, Cli, Command, Database, EventsAction, Log, LogFormat, MailAction,
+        MigrateArgs, OutboxAction, ProviderArgs, ProviderAt, ServeArgs,
     },
     db::Db,
     mail,
+    money::Currency,
     outbox::operator,
     port_file::PortFile,
     provider::Provider,
@@ -53,6 +56,7 @@ async fn main() -> ExitCode {
         Some(Command::Provider(args)) => provider(args).await,
         Some(Command::Audit(args)) => audit(args).await,
         Some(Command::Migrate(args)) => migrate(&args).await,
+        Some(Command::Catalog(args)) => catalog(args.action).await,
         Some(Command::Outbox(args)) => outbox(args.action).await,
         Some(Command::Mail(args)) => mail(args.action).await,
         Some(Command::Events(args)) => events(args.action).await,
@@ -165,6 +169,65 @@ async fn migrate(args: &MigrateArgs) -> Result<ExitCode, Failure> {
         .map_err(|error| format!("cannot migrate the database: {error}"))?;
     print("The schema is up to date.\n")?;
     Ok(ExitCode::SUCCESS)
+}
+
+async fn catalog(action: CatalogAction) -> Result<ExitCode, Failure> {
+    let CatalogAction::Import {
+        file,
+        priced_in,
+        database,
+        log,
+    } = action;
+    start_log(&log)?;
+    let name = if is_stdin(&file) {
+        "stdin".into()
+    } else {
+        file.to_string_lossy()
+    };
+    let currency = priced_in.currency;
+    let entries = match read_catalog(&file, currency) {
+        Ok(entries) => entries,
+        Err(Unreadable::Refused(problems)) => return refuse_catalog(&problems, &name),
+        Err(error) => return Err(format!("cannot read {name}: {error}").into()),
+    };
+    let db = Db::open(database.url.expose())
+        .await
+        .map_err(|error| format!("cannot open the database: {error}"))?;
+    let now = Clock::default().now();
+    let progress = |done| show_progress(done, entries.len());
+    match import::import(&db, &entries, currency, now, progress).await {
+        Ok(imported) => {
+            print(&format!("{imported}\n"))?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(ImportError::Refused(problems)) => refuse_catalog(&problems, &name),
+        Err(error) => Err(format!("nothing was imported: {error}").into()),
+    }
+}
+
+fn is_stdin(file: &Path) -> bool {
+    file == Path::new("-")
+}
+
+fn read_catalog(file: &Path, currency: Currency) -> Result<Vec<Entry>, Unreadable> {
+    if is_stdin(file) {
+        import::read(std::io::stdin().lock(), currency)
+    } else {
+        import::read(std::fs::File::open(file)?, currency)
+    }
+}
+
+/// The rows to mend, as compilers print them, so that an editor can jump to them.
+fn refuse_catalog(problems: &Problems, file: &str) -> Result<ExitCode, Failure> {
+    write!(std::io::stderr(), "{}", problems.in_file(file))?;
+    Ok(fail("nothing was imported"))
+}
+
+/// For who looks at it. It is written over, and nothing of it stays.
+fn show_progress(done: usize, of: usize) {
+    if std::io::stderr().is_terminal() {
+        let _ = write!(std::io::stderr(), "\r\x1b[K{done} of {of}\r");
+    }
 }
 
 async fn outbox(action: OutboxAction) -> Result<ExitCode, Failure> {

@@ -1,4 +1,6 @@
-//! Orders: what a paid checkout became.
+//! Orders: what a paid checkout became. An [`operator`] can list them.
+
+pub mod operator;
 
 use std::{fmt, str::FromStr};
 
@@ -8,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     checkout::Checkout,
+    customers,
     db::{Db, Tx, retrying},
     ids::{CheckoutId, VisitorId},
     money::{Currency, Money},
@@ -38,13 +41,15 @@ impl Order {
 /// transaction that recorded the payment.
 pub async fn place(tx: &mut Tx, checkout: &Checkout, now: DateTime<Utc>) -> sqlx::Result<()> {
     let number = OrderNumber::fresh();
+    let customer = customers::note(tx, &checkout.buyer, now).await?;
     let Money { minor, currency } = checkout.amount();
     tx.query(
-        "insert into orders (number, checkout_id, amount_minor, currency, created_at)
-         values ($1, $2, $3, $4, $5)",
+        "insert into orders (number, checkout_id, customer_id, amount_minor, currency, created_at)
+         values ($1, $2, $3, $4, $5, $6)",
     )
     .bind(&number)
     .bind(checkout.id)
+    .bind(customer)
     .bind(minor)
     .bind(currency)
     .bind(now)

@@ -9,7 +9,7 @@ use crate::{
     checkout::Status,
     db::Tx,
     ids::CheckoutId,
-    money::Currency,
+    money::{Currency, Money, TaxRate},
     provider::{Outcome, Payment, wire::PaymentIntent},
 };
 
@@ -22,6 +22,8 @@ pub(super) struct Purchase {
     id: CheckoutId,
     status: Status,
     amount_minor: i64,
+    tax_minor: i64,
+    tax_rate: TaxRate,
     currency: Currency,
     payment_intent_id: Option<String>,
     created_at: DateTime<Utc>,
@@ -31,7 +33,8 @@ pub(super) struct Purchase {
 pub(super) async fn purchases(tx: &mut Tx) -> sqlx::Result<HashMap<CheckoutId, Purchase>> {
     let rows: Vec<Purchase> = tx
         .query(
-            "select id, status, amount_minor, currency, payment_intent_id, created_at, concluded_at
+            "select id, status, amount_minor, tax_minor, tax_rate, currency, payment_intent_id, created_at,
+                 concluded_at
              from checkouts",
         )
         .fetch_all()
@@ -50,6 +53,7 @@ pub(super) fn invariants(
         one_charge_for_each_checkout(&charges),
         each_charge_is_booked(&charges, given_back, now),
         each_booking_is_a_charge(&charges, purchases, now),
+        each_tax_is_that_of_its_rate(purchases),
     ]
 }
 
@@ -152,4 +156,23 @@ fn each_booking_is_a_charge(
             )
         });
     Invariant::new("each_booking_is_a_charge", violations.collect())
+}
+
+/// The database computes it too, in whole numbers. This is the sum that customers see.
+fn each_tax_is_that_of_its_rate(purchases: &HashMap<CheckoutId, Purchase>) -> Invariant {
+    let tax = |purchase: &Purchase| {
+        let amount = Money::new(purchase.amount_minor, purchase.currency);
+        purchase.tax_rate.included_in(amount).minor
+    };
+    let violations = purchases
+        .values()
+        .filter(|purchase| purchase.tax_minor != tax(purchase))
+        .map(|purchase| {
+            let (id, rate) = (purchase.id, purchase.tax_rate);
+            format!(
+                "checkout {id} has {} of tax, which is not {rate} %",
+                purchase.tax_minor
+            )
+        });
+    Invariant::new("each_tax_is_that_of_its_rate", violations.collect())
 }

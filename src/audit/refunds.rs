@@ -4,7 +4,11 @@ use std::collections::{HashMap, HashSet};
 
 use chrono::{DateTime, Utc};
 
-use super::{Invariant, ledger::UNDER_WAY, shop::violated};
+use super::{
+    Invariant,
+    ledger::UNDER_WAY,
+    shop::{HORIZON, violated},
+};
 use crate::{
     db::Tx,
     ids::RefundId,
@@ -57,6 +61,7 @@ pub(super) async fn invariants(
     let orders = orders.iter().map(|(intent,)| intent.as_str()).collect();
     Ok(vec![
         refunds_fit_their_payment(tx).await?,
+        no_refund_is_unknown_past_the_horizon(tx, now).await?,
         each_refund_is_announced_once(tx, now).await?,
         each_booked_refund_was_made(made, booked, now),
         each_refund_is_booked(made, booked, &orders, now),
@@ -76,6 +81,23 @@ async fn refunds_fit_their_payment(tx: &mut Tx) -> sqlx::Result<Invariant> {
         .fetch_all()
         .await?;
     Ok(violated("refunds_fit_their_payment", "payment", &payments))
+}
+
+/// That the provider does not have it for so long, or does not say so, needs a person: its money is reserved. One that it
+/// has is the bank's to decide, which may take days.
+async fn no_refund_is_unknown_past_the_horizon(
+    tx: &mut Tx,
+    now: DateTime<Utc>,
+) -> sqlx::Result<Invariant> {
+    let refunds: Vec<(RefundId,)> = tx
+        .query(
+            "select id from refunds where status = 'pending' and provider_id is null and created_at < $1",
+        )
+        .bind(now - HORIZON)
+        .fetch_all()
+        .await?;
+    let name = "no_refund_is_unknown_past_the_horizon";
+    Ok(violated(name, "refund", &refunds))
 }
 
 /// The news of an old refund may have been pruned.

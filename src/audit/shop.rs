@@ -7,14 +7,15 @@ use chrono::{DateTime, TimeDelta, Utc};
 use super::{Counts, Invariant};
 use crate::{
     catalog::Sku,
+    customers,
     db::{Db, Row, Tx},
-    ids::{CartId, CheckoutId},
+    ids::{CartId, CheckoutId, CustomerId},
     orders::OrderNumber,
     pruner::MESSAGES_LEAST,
 };
 
-/// An undecided checkout, or a message that nobody took, older than this needs a person.
-const HORIZON: TimeDelta = TimeDelta::hours(24);
+/// An undecided checkout or refund, or a message that nobody took, older than this needs a person.
+pub(super) const HORIZON: TimeDelta = TimeDelta::hours(24);
 
 /// How long a published message may be on its way to its consumers.
 pub(super) const DELIVERY: TimeDelta = TimeDelta::minutes(5);
@@ -24,6 +25,7 @@ pub(super) async fn invariants(tx: &mut Tx, now: DateTime<Utc>) -> sqlx::Result<
         one_paid_checkout_for_each_cart(tx).await?,
         one_payment_and_one_order_for_each_paid_checkout(tx).await?,
         lines_payment_and_order_agree(tx).await?,
+        each_order_is_its_customers(tx).await?,
         stock_is_conserved(tx).await?,
         reservations_follow_their_checkout(tx).await?,
         each_order_is_announced_once(tx, now).await?,
@@ -68,7 +70,7 @@ async fn lines_payment_and_order_agree(tx: &mut Tx) -> sqlx::Result<Invariant> {
              left join orders o on o.checkout_id = c.id
              left join (select checkout_id, sum(amount_minor) as amount_minor
                         from checkout_lines group by checkout_id) l on l.checkout_id = c.id
-             where coalesce(l.amount_minor, 0) <> c.amount_minor
+             where coalesce(l.amount_minor, 0) + c.shipping_minor <> c.amount_minor
                 or p.amount_minor <> c.amount_minor or p.currency <> c.currency
                 or o.amount_minor <> c.amount_minor or o.currency <> c.currency",
         )
@@ -78,6 +80,31 @@ async fn lines_payment_and_order_agree(tx: &mut Tx) -> sqlx::Result<Invariant> {
         "lines_payment_and_order_agree",
         "checkout",
         &checkouts,
+    ))
+}
+
+/// Of whose address it is, however that is spelt; and nobody is a customer without one.
+async fn each_order_is_its_customers(tx: &mut Tx) -> sqlx::Result<Invariant> {
+    let orders: Vec<(OrderNumber, String, String)> = tx
+        .query(
+            "select o.number, c.email, u.email_folded from orders o
+             join checkouts c on c.id = o.checkout_id
+             join customers u on u.id = o.customer_id",
+        )
+        .fetch_all()
+        .await?;
+    let strangers = orders
+        .iter()
+        .filter(|(_, email, folded)| customers::fold(email) != *folded)
+        .map(|(number, ..)| format!("order {number}"));
+    let idle: Vec<(CustomerId,)> = tx
+        .query("select id from customers where id not in (select customer_id from orders where customer_id is not null)")
+        .fetch_all()
+        .await?;
+    let idle = idle.iter().map(|(id,)| format!("customer {id}"));
+    Ok(Invariant::new(
+        "each_order_is_its_customers",
+        strangers.chain(idle).collect(),
     ))
 }
 
@@ -240,7 +267,7 @@ pub(super) async fn counts(tx: &mut Tx) -> sqlx::Result<Counts> {
                     (select count(*) from checkouts where status = 'paid'),
                     (select count(*) from orders),
                     (select count(*) from payments),
-                    (select count(*) from emails where sent_at is not null),
+                    (select count(*) from emails where copy = 0 and sent_at is not null),
                     (select count(*) from processed_events),
                     (select count(*) from outbox where published_at is null),
                     (select count(*) from discrepancies where resolved_at is null)",

@@ -209,3 +209,57 @@ async fn closed_by(tx: &mut Tx, id: CartId) -> sqlx::Result<Option<ClosedBy>> {
         _ => ClosedBy::Pending(id),
     }))
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{
+        pricing::{Pricing, TaxRates},
+        provider,
+    };
+
+    fn line(place: usize, price_minor: i64, quantity: i64) -> Line {
+        Line {
+            sku: format!("A-{place}").parse().expect("a SKU"),
+            name: "Anything".to_owned(),
+            quantity,
+            price_minor,
+            currency: Currency::Eur,
+            stock: quantity,
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(10_000))]
+
+        /// What the lines cost and the shipping is what is shown, charged and taxed.
+        #[test]
+        fn the_figures_of_any_cart_agree(
+            wanted in prop::collection::vec((1..=99_999_999_i64, 1..=QUANTITY_MAX), 1..=50),
+            shipping in 0..=100_000_i64,
+            country in prop::sample::select(vec!["DE", "CH", "US"]),
+        ) {
+            let places = wanted.iter().enumerate();
+            let lines: Vec<Line> = places.map(|(n, (price, quantity))| line(n, *price, *quantity)).collect();
+            let goods: i64 = wanted.iter().map(|(price, quantity)| price * quantity).sum();
+            let pricing = Pricing {
+                currency: Currency::Eur,
+                shipping: Money::new(shipping, Currency::Eur),
+                tax_rates: TaxRates::STANDARD.parse().expect("rates"),
+            };
+
+            let amount = total(&lines).and_then(|goods| pricing.total(goods)).expect("one currency");
+
+            prop_assert_eq!(amount.minor, goods + shipping);
+            let charge = provider::Charge { amount, payment_method: "", checkout_id: "", return_url: "" };
+            let asked = provider::payment_intent_request(&charge);
+            let expected = format!("amount={}&currency=eur&", goods + shipping);
+            prop_assert!(asked.starts_with(&expected), "{}", asked);
+            let tax = pricing.tax(amount, country).map_or(0, |tax| tax.amount.minor);
+            prop_assert!((0..=amount.minor).contains(&tax));
+            prop_assert!(country != "US" || tax == 0);
+        }
+    }
+}

@@ -6,14 +6,14 @@ use chrono::{DateTime, Utc};
 
 use crate::{
     db::{Db, Tx, retrying},
-    money::Currency,
+    money::{Currency, Money},
 };
 
 struct Goods {
     sku: &'static str,
     name: &'static str,
-    /// Euro cents.
-    price_minor: i64,
+    /// Of a euro.
+    price_cents: i64,
     stock: i64,
     description: &'static str,
 }
@@ -22,56 +22,56 @@ const GOODS: [Goods; 8] = [
     Goods {
         sku: "TEA-01",
         name: "Plain black tea",
-        price_minor: 490,
+        price_cents: 490,
         stock: 200,
         description: "Twenty bags. Tastes of tea.",
     },
     Goods {
         sku: "MUG-01",
         name: "Grey mug",
-        price_minor: 950,
+        price_cents: 950,
         stock: 80,
         description: "Holds a third of a litre. Does not change colour when hot.",
     },
     Goods {
         sku: "PEN-01",
         name: "Ballpoint pen",
-        price_minor: 120,
+        price_cents: 120,
         stock: 500,
         description: "Blue ink. Writes until it stops, then does not.",
     },
     Goods {
         sku: "BOX-01",
         name: "Cardboard box",
-        price_minor: 240,
+        price_cents: 240,
         stock: 150,
         description: "Delivered flat, inside a slightly larger one.",
     },
     Goods {
         sku: "SOC-01",
         name: "Grey socks",
-        price_minor: 690,
+        price_cents: 690,
         stock: 120,
         description: "One pair, delivered exactly once, one for each foot.",
     },
     Goods {
         sku: "NTB-01",
         name: "Lined notebook",
-        price_minor: 560,
+        price_cents: 560,
         stock: 90,
         description: "Ninety-six pages with the lines filled in. The words are left to you.",
     },
     Goods {
         sku: "CLP-01",
         name: "Paper clips",
-        price_minor: 210,
+        price_cents: 210,
         stock: 300,
         description: "A box of one hundred. We counted them twice, you pay for them once.",
     },
     Goods {
         sku: "LMP-01",
         name: "Desk lamp",
-        price_minor: 2490,
+        price_cents: 2490,
         stock: 12,
         description: "Two states, on and off. No app can put it into a third.",
     },
@@ -84,11 +84,11 @@ pub fn skus() -> impl Iterator<Item = &'static str> {
 }
 
 /// Fills an empty catalog. Several processes may do so at once; one of them wins.
-pub async fn seed_when_empty(db: &Db, now: DateTime<Utc>) -> sqlx::Result<()> {
-    retrying(|| seed_once(db, now)).await
+pub async fn seed_when_empty(db: &Db, currency: Currency, now: DateTime<Utc>) -> sqlx::Result<()> {
+    retrying(|| seed_once(db, currency, now)).await
 }
 
-async fn seed_once(db: &Db, now: DateTime<Utc>) -> sqlx::Result<()> {
+async fn seed_once(db: &Db, currency: Currency, now: DateTime<Utc>) -> sqlx::Result<()> {
     let mut tx = db.begin().await?;
     let products: i64 = tx
         .query("select count(*) from products")
@@ -99,24 +99,71 @@ async fn seed_once(db: &Db, now: DateTime<Utc>) -> sqlx::Result<()> {
     }
     for (place, goods) in (0_u64..).zip(&GOODS) {
         // A microsecond apart, which makes the order of the shelf.
-        put_on_shelf(&mut tx, goods, now + Duration::from_micros(place)).await?;
+        put_on_shelf(&mut tx, goods, currency, now + Duration::from_micros(place)).await?;
     }
     tx.commit().await
 }
 
-async fn put_on_shelf(tx: &mut Tx, goods: &Goods, now: DateTime<Utc>) -> sqlx::Result<u64> {
+async fn put_on_shelf(
+    tx: &mut Tx,
+    goods: &Goods,
+    currency: Currency,
+    now: DateTime<Utc>,
+) -> sqlx::Result<u64> {
+    let price = price_in(currency, goods.price_cents);
     tx.query(
-        "insert into products (sku, name, description, price_minor, currency, stock, stocked, created_at)
-         values ($1, $2, $3, $4, $5, $6, $6, $7)
+        "insert into products (sku, name, description, price_minor, currency, stock, stocked, delivered,
+             created_at)
+         values ($1, $2, $3, $4, $5, $6, $6, $6, $7)
          on conflict do nothing",
     )
     .bind(goods.sku)
     .bind(goods.name)
     .bind(goods.description)
-    .bind(goods.price_minor)
-    .bind(Currency::Eur)
+    .bind(price.minor)
+    .bind(price.currency)
     .bind(goods.stock)
     .bind(now)
     .execute()
     .await
+}
+
+/// What would be a price of about so many euro cents. The provider's minimum is worth about 50 of them wherever it has
+/// one, which is a rate of exchange good enough for a demonstration.
+fn price_in(currency: Currency, cents: i64) -> Money {
+    let minor = match (currency.minimum(), currency.exponent()) {
+        (minimum @ 30.., _) if currency.step() == 1 => cents * minimum / 50,
+        (_, 2) => cents * currency.step(),
+        (_, _) => cents * 10,
+    };
+    // A price that ends in 0, which also is a whole step.
+    let end = 10 * currency.step();
+    Money::new((minor + end - 1) / end * end, currency)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_goods_can_be_bought_one_by_one_in_every_currency() {
+        for currency in Currency::ALL {
+            for goods in &GOODS {
+                let price = price_in(*currency, goods.price_cents);
+                assert_eq!(price.check_chargeable(), Ok(()), "{}", goods.sku);
+            }
+        }
+    }
+
+    #[test]
+    fn a_price_is_about_the_same_everywhere() {
+        let tea = |currency| price_in(currency, 490).to_string().replace('\u{a0}', " ");
+        assert_eq!(tea(Currency::Eur), "€4.90");
+        assert_eq!(tea(Currency::Gbp), "£3.00");
+        assert_eq!(tea(Currency::Jpy), "¥490");
+        assert_eq!(tea(Currency::Huf), "HUF 1715.00");
+        assert_eq!(tea(Currency::Kwd), "KWD 4.900");
+        assert_eq!(tea(Currency::Isk), "ISK 490");
+        assert_eq!(tea(Currency::Vnd), "₫4900");
+    }
 }

@@ -1,6 +1,7 @@
 //! What is for sale.
 
 pub mod demo;
+pub mod import;
 
 use std::{fmt, str::FromStr};
 
@@ -48,6 +49,17 @@ pub async fn find(db: &Db, sku: &Sku) -> sqlx::Result<Option<Product>> {
             .fetch_optional()
     })
     .await
+}
+
+/// A currency of the catalog that is not `currency`, when there is one.
+pub async fn other_currency(db: &Db, currency: Currency) -> sqlx::Result<Option<Currency>> {
+    let other: Option<(Currency,)> = retrying(|| {
+        db.query("select currency from products where currency <> $1 limit 1")
+            .bind(currency)
+            .fetch_optional()
+    })
+    .await?;
+    Ok(other.map(|(currency,)| currency))
 }
 
 /// A stock keeping unit: capital letters, digits and dashes, 32 at most.

@@ -14,7 +14,7 @@ use super::{
     record::Verdict,
 };
 use crate::{
-    db::{Db, retrying},
+    db::{Db, Tx, retrying},
     ids::CheckoutId,
     provider::{Doubt, Outcome},
 };
@@ -24,6 +24,9 @@ const LONGEST_WAIT: TimeDelta = TimeDelta::minutes(5);
 
 /// How often a customer who looks at the page makes us ask after a payment that waits for them, or for a slow method.
 const WAITING: TimeDelta = TimeDelta::seconds(3);
+
+/// So many attempts in doubt are written down for the operator: of more than half a day, after which they are all alike.
+const NOTED_MAX: i64 = 200;
 
 /// Charges and records `checkout`, whose lease the caller holds.
 #[tracing::instrument(skip_all, fields(checkout.id = %checkout.id))]
@@ -58,7 +61,11 @@ pub async fn drive(till: &Till, checkout: Checkout) -> sqlx::Result<()> {
     let now = till.clock.now();
     let in_vain = outcome == Outcome::Unknown(Doubt::NotFound);
     let look_up_since = checkout.look_up_since.or(in_vain.then_some(now));
-    retrying(|| postpone(&till.db, &checkout, &rest, look_up_since, now)).await
+    let doubt = match outcome {
+        Outcome::Unknown(doubt) => Some(doubt),
+        _ => None,
+    };
+    retrying(|| postpone(&till.db, &checkout, &rest, look_up_since, doubt, now)).await
 }
 
 /// For how long an undecided checkout is let alone.
@@ -148,9 +155,13 @@ async fn postpone(
     checkout: &Checkout,
     rest: &Rest,
     look_up_since: Option<DateTime<Utc>>,
+    doubt: Option<Doubt>,
     now: DateTime<Utc>,
 ) -> sqlx::Result<()> {
     let mut tx = db.begin().await?;
+    if let Some(doubt) = doubt.filter(|_| checkout.attempts <= NOTED_MAX) {
+        note(&mut tx, checkout, doubt, now).await?;
+    }
     tx.query(
         "update checkouts set lease_until = $3, drive_at = $4, failures = $5, look_up_since = $6
          where id = $1 and status = 'pending' and lease_until = $2",
@@ -164,6 +175,25 @@ async fn postpone(
     .execute()
     .await?;
     tx.commit().await
+}
+
+/// Writes down for the operator what was learned: nothing, and why. Once for each attempt.
+async fn note(
+    tx: &mut Tx,
+    checkout: &Checkout,
+    doubt: Doubt,
+    now: DateTime<Utc>,
+) -> sqlx::Result<u64> {
+    tx.query(
+        "insert into doubtful_attempts (checkout_id, attempt, doubt, noted_at) values ($1, $2, $3, $4)
+         on conflict do nothing",
+    )
+    .bind(checkout.id)
+    .bind(checkout.attempts)
+    .bind(doubt.to_string())
+    .bind(now)
+    .execute()
+    .await
 }
 
 #[cfg(test)]

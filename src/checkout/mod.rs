@@ -9,6 +9,7 @@
 //! 7. `abandon`: a customer was asked by their bank, and never answered.
 //! 8. [`reconciler`]: takes forward what nobody comes back for.
 //! 9. [`earlier`]: the purchases a customer is reminded of before buying again.
+//! 10. [`operator`]: what was submitted can be listed and found.
 //!
 //! ```text
 //! POST /checkout ── submit ──┐
@@ -23,10 +24,13 @@ pub mod charge;
 pub mod drive;
 pub mod earlier;
 pub mod model;
+pub mod operator;
 pub mod purchase;
 pub mod reconciler;
 pub mod record;
 pub mod submit;
+
+use std::sync::Arc;
 
 use chrono::TimeDelta;
 
@@ -38,7 +42,7 @@ pub use self::{
     record::{Verdict, record},
     submit::{SubmitError, Submitted, submit},
 };
-use crate::{clock::Clock, db::Db, provider::Provider};
+use crate::{clock::Clock, db::Db, pricing::Pricing, provider::Provider};
 
 /// Where purchases are made: everything that the path of a payment works with.
 #[derive(Clone, Debug)]
@@ -55,4 +59,6 @@ pub struct Till {
     pub authentication_time: TimeDelta,
     /// Where customers reach the shop, without a slash at the end: the provider sends them back there.
     pub public_url: String,
+    /// What is paid beside the goods.
+    pub pricing: Arc<Pricing>,
 }

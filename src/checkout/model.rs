@@ -9,7 +9,7 @@ use crate::{
     catalog::Sku,
     db::{Db, Tx, retrying},
     ids::{CartId, CheckoutId, VisitorId},
-    money::{Currency, Money},
+    money::{Currency, IncludedTax, Money, TaxRate},
 };
 
 /// Where a checkout stands. Each arrow is one guarded update in [`record`](mod@super::record); there are no
@@ -36,14 +36,30 @@ pub enum Status {
     Canceled,
 }
 
-impl fmt::Display for Status {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl Status {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Pending, Self::Paid, Self::Declined, Self::Canceled];
+
+    /// The one of this name, in any case.
+    pub fn named(name: &str) -> Option<Self> {
+        let mut all = Self::ALL.into_iter();
+        all.find(|status| status.name().eq_ignore_ascii_case(name))
+    }
+
+    /// What it is called in the database, the API and the log.
+    pub fn name(self) -> &'static str {
+        match self {
             Self::Pending => "pending",
             Self::Paid => "paid",
             Self::Declined => "declined",
             Self::Canceled => "canceled",
-        })
+        }
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 
@@ -63,6 +79,9 @@ pub struct Checkout {
     /// Where it stands.
     pub status: Status,
     amount_minor: i64,
+    shipping_minor: i64,
+    tax_minor: i64,
+    tax_rate: TaxRate,
     currency: Currency,
     /// Who buys.
     #[sqlx(flatten)]
@@ -97,6 +116,29 @@ impl Checkout {
     /// What is charged for it.
     pub fn amount(&self) -> Money {
         Money::new(self.amount_minor, self.currency)
+    }
+
+    /// What of that is for shipping.
+    pub fn shipping(&self) -> Money {
+        Money::new(self.shipping_minor, self.currency)
+    }
+
+    /// What of it is tax, at the rate of the day; `None` when there is none.
+    pub fn tax(&self) -> Option<IncludedTax> {
+        (self.tax_rate != TaxRate::NONE).then(|| IncludedTax {
+            rate: self.tax_rate,
+            amount: Money::new(self.tax_minor, self.currency),
+        })
+    }
+
+    /// The tax in what was given back of it so far.
+    pub fn tax_refunded(&self, refunded: Money) -> Option<IncludedTax> {
+        let tax = self.tax()?;
+        let left = self.amount().minus(refunded)?;
+        Some(IncludedTax {
+            amount: tax.rate.included_in_refund(self.amount(), left),
+            ..tax
+        })
     }
 }
 

@@ -9,6 +9,7 @@ use uuid::Uuid;
 use crate::{
     cart::Item,
     countries::country_name,
+    customers,
     ids::{CartId, VisitorId, derived},
     money::Money,
 };
@@ -54,7 +55,7 @@ impl Purchase {
                 .map(|it| it.currency.code())
                 .unwrap_or_default()
                 .to_owned(),
-            self.buyer.email.to_lowercase(),
+            customers::fold(&self.buyer.email),
             self.payment_method.as_str().to_owned(),
         ];
         if !self.items.is_empty() {

@@ -27,7 +27,8 @@ use crate::{
     db::{Transient, Tx, retrying},
     ids::CheckoutId,
     inventory,
-    money::Money,
+    money::{Money, NotChargeable, TaxRate},
+    pricing::Pricing,
     provider,
 };
 
@@ -78,7 +79,7 @@ async fn submit_once(
     }
     cart::lock_to_buy(&mut tx, purchase.cart).await?;
     let lines = cart::lines(&mut tx, purchase.cart).await?;
-    let total = agreed_total(&lines, purchase)?;
+    let total = agreed_total(&lines, purchase, &till.pricing)?;
     if !purchase.buy_again {
         let (visitor, cart) = (purchase.visitor, purchase.cart);
         let before = earlier::purchases(&mut tx, visitor, cart, &lines, now).await?;
@@ -127,16 +128,29 @@ fn accept(existing: Checkout, purchase: &Purchase) -> Result<Submitted, SubmitEr
 }
 
 /// The price the customer saw is the price charged: when it has changed since, nothing is created.
-fn agreed_total(lines: &[Line], purchase: &Purchase) -> Result<Money, SubmitError> {
-    let total = cart::total(lines).ok_or(SubmitError::CartEmpty)?;
+fn agreed_total(
+    lines: &[Line],
+    purchase: &Purchase,
+    pricing: &Pricing,
+) -> Result<Money, SubmitError> {
+    let goods = cart::total(lines);
+    let total = goods
+        .and_then(|goods| pricing.total(goods))
+        .ok_or(SubmitError::CartEmpty)?;
     if purchase.quoted_total.is_some_and(|quoted| quoted != total) {
         return Err(SubmitError::TotalChanged { now: total });
     }
     let goods = cart::digest(purchase.cart, lines);
-    match &purchase.quoted_cart {
-        Some(quoted) if *quoted != goods => Err(SubmitError::GoodsChanged),
-        _ => Ok(total),
+    if purchase
+        .quoted_cart
+        .as_ref()
+        .is_some_and(|quoted| *quoted != goods)
+    {
+        return Err(SubmitError::GoodsChanged);
     }
+    // What the provider would refuse is refused here, before anything is held for it.
+    total.check_chargeable()?;
+    Ok(total)
 }
 
 /// `None` when the key, or the cart, already has its checkout.
@@ -148,6 +162,7 @@ async fn insert(
     total: Money,
 ) -> sqlx::Result<Option<Checkout>> {
     let now = till.clock.now();
+    let tax = till.pricing.tax(total, &purchase.buyer.country);
     let request = provider::payment_intent_request(&provider::Charge {
         amount: total,
         payment_method: purchase.payment_method.as_str(),
@@ -157,10 +172,12 @@ async fn insert(
     tx.query(
         "insert into checkouts (id, idempotency_key, cart_id, visitor_id, fingerprint, status,
              amount_minor, currency, email, name, address, city, postal_code, country,
-             payment_method, provider_request, attempts, lease_until, drive_at, created_at)
+             payment_method, provider_request, attempts, lease_until, drive_at, created_at,
+             shipping_minor, tax_minor, tax_rate)
          values ($1, $2, $3, $4, $5, 'pending',
              $6, $7, $8, $9, $10, $11, $12, $13,
-             $14, $15, 1, $16, $16, $17)
+             $14, $15, 1, $16, $16, $17,
+             $18, $19, $20)
          on conflict do nothing
          returning *",
     )
@@ -181,6 +198,9 @@ async fn insert(
     .bind(request)
     .bind(now + till.lease)
     .bind(now)
+    .bind(till.pricing.shipping.minor)
+    .bind(tax.map_or(0, |tax| tax.amount.minor))
+    .bind(tax.map_or(TaxRate::NONE, |tax| tax.rate))
     .fetch_optional()
     .await
 }
@@ -255,6 +275,9 @@ pub enum SubmitError {
     /// Other goods of the same total are in the cart now.
     #[error("Your cart has changed.")]
     GoodsChanged,
+    /// No card can be charged the total.
+    #[error(transparent)]
+    NotChargeable(#[from] NotChargeable),
     /// Too little is left of some products.
     #[error("Some products are sold out.")]
     OutOfStock(Vec<Short>),

@@ -1,9 +1,10 @@
 //! Flags and environment, parsed into values that are valid.
 //!
 //! Here is the whole command line; a file each for the flags of `serve`, of `provider` and of the commands that an
-//! `operator` uses; what several of them share (`shared`), and how values (`value`) are read.
+//! `operator` uses; how the shop `prices`; what several of them share (`shared`), and how values (`value`) are read.
 
 mod operator;
+mod prices;
 mod provider;
 mod serve;
 mod shared;
@@ -13,9 +14,10 @@ use clap::{Parser, Subcommand};
 
 pub use self::{
     operator::{
-        AuditArgs, EventsAction, EventsArgs, MailAction, MailArgs, MigrateArgs, OutboxAction,
-        OutboxArgs,
+        AuditArgs, CatalogAction, CatalogArgs, EventsAction, EventsArgs, MailAction, MailArgs,
+        MigrateArgs, OutboxAction, OutboxArgs,
     },
+    prices::{PricedIn, Prices},
     provider::ProviderArgs,
     serve::ServeArgs,
     shared::{Database, Log, LogFormat, ProviderAt, ProviderKey},
@@ -48,6 +50,8 @@ pub enum Command {
     Audit(AuditArgs),
     /// Create or upgrade the schema and stop
     Migrate(MigrateArgs),
+    /// Bring products into the catalog
+    Catalog(CatalogArgs),
     /// Look at what the rest of the world has not heard yet, and try again what is parked
     Outbox(OutboxArgs),
     /// Look at the mails that are not sent yet, and try again those that were given up

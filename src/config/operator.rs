@@ -1,8 +1,13 @@
 //! The flags of the commands with which an operator looks after a shop.
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand};
 
-use super::shared::{Database, Log, ProviderAt};
+use super::{
+    prices::PricedIn,
+    shared::{Database, Log, ProviderAt},
+};
 use crate::mail::operator::Which;
 
 /// The flags of `audit`.
@@ -31,6 +36,35 @@ pub struct MigrateArgs {
     /// What is logged, and how
     #[command(flatten)]
     pub log: Log,
+}
+
+/// The flags of `catalog`.
+#[derive(Debug, Args)]
+pub struct CatalogArgs {
+    /// What to do
+    #[command(subcommand)]
+    pub action: CatalogAction,
+}
+
+/// What can be done with the catalog.
+#[derive(Debug, Subcommand)]
+pub enum CatalogAction {
+    /// Insert or update products on their SKU, all that are in the file or none. Running it twice changes nothing
+    Import {
+        /// A CSV file with the columns sku,name,price,stock,description, in UTF-8; `-` reads standard input. The stock is
+        /// what was ever delivered: raise it by what has come
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        /// What the prices are in
+        #[command(flatten)]
+        priced_in: PricedIn,
+        /// The shop's database
+        #[command(flatten)]
+        database: Database,
+        /// What is logged, and how
+        #[command(flatten)]
+        log: Log,
+    },
 }
 
 /// The flags of `outbox`.

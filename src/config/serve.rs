@@ -6,6 +6,7 @@ use clap::{ArgAction, Args, builder::BoolishValueParser};
 use lettre::message::Mailbox;
 
 use super::{
+    prices::Prices,
     shared::{Database, Log, ProviderKey},
     value::{address, bus_url, duration, http_url, is_loopback, secret, smtp_url},
 };
@@ -26,6 +27,9 @@ pub struct ServeArgs {
     /// The shop's database
     #[command(flatten)]
     pub database: Database,
+    /// How the shop prices
+    #[command(flatten)]
+    pub prices: Prices,
     /// The payment provider [default: none, start the simulator and use it]
     #[arg(long, env = "PROVIDER_URL", value_name = "URL", value_parser = http_url)]
     pub provider_url: Option<String>,

@@ -33,7 +33,7 @@ pub struct Composer {
 /// A mail that can be sent.
 #[derive(Debug)]
 pub struct Letter {
-    /// The same for each copy of it, and for no other: what it is about, and its kind.
+    /// The same whenever it is written, and for no other: what it is about, its kind, and the number of a copy.
     pub name: String,
     /// All of it.
     pub message: Message,
@@ -57,14 +57,14 @@ impl Composer {
         let subject = mail.subject(order.as_ref().map(|order| &order.number));
         let draft = match (mail.kind, &order) {
             (Kind::OrderConfirmation, Some(order)) => {
-                confirmation::write(order, &checkout.buyer, &lines, self.links.to(&order.number))?
+                confirmation::write(order, &checkout, &lines, self.links.to(&order.number))?
             }
             (Kind::NotFulfilled, None) => self.not_fulfilled(&checkout, &lines).await?,
-            (Kind::RefundNotice, Some(order)) => self.refund_notice(mail, order).await?,
+            (Kind::RefundNotice, Some(order)) => self.refund_notice(mail, &checkout, order).await?,
             _ => return Err(ComposeError::NothingToSay),
         };
-        let message = self.address(&checkout, &subject, mail.kind, draft)?;
-        let name = format!("{subject}-{}", mail.kind);
+        let message = self.address(&checkout, &subject, mail, draft)?;
+        let name = format!("{subject}-{}{}", mail.kind, mail.suffix('-'));
         Ok(Letter { name, message })
     }
 
@@ -79,19 +79,30 @@ impl Composer {
         not_fulfilled::write(refund, lines, self.links.shop())
     }
 
-    async fn refund_notice(&self, mail: &Mail, order: &Order) -> Result<Draft, ComposeError> {
+    async fn refund_notice(
+        &self,
+        mail: &Mail,
+        checkout: &Checkout,
+        order: &Order,
+    ) -> Result<Draft, ComposeError> {
         let refunds = refunds::model::of_checkout(&self.db, mail.checkout_id).await?;
         let is_it = |refund: &&Refund| refund.id == mail.about.into() && is_given_back(refund);
         let refund = refunds.iter().find(is_it);
         let refund = refund.ok_or(ComposeError::NotTrueAnyMore)?;
-        refund_notice::write(refund, &refunds, order, self.links.to(&order.number))
+        refund_notice::write(
+            refund,
+            &refunds,
+            checkout,
+            order,
+            self.links.to(&order.number),
+        )
     }
 
     fn address(
         &self,
         checkout: &Checkout,
         subject: &str,
-        kind: Kind,
+        mail: &Mail,
         draft: Draft,
     ) -> Result<Message, ComposeError> {
         let to: Address = checkout
@@ -99,11 +110,16 @@ impl Composer {
             .email
             .parse()
             .map_err(|_| ComposeError::NoAddress)?;
-        let id = format!("<{subject}.{kind}@{}>", self.from.email.domain());
+        let (kind, suffix, domain) = (mail.kind, mail.suffix('.'), self.from.email.domain());
+        let id = format!("<{subject}.{kind}{suffix}@{domain}>");
+        let title = match mail.copy {
+            0 => draft.title,
+            _ => format!("{} (sent again)", draft.title),
+        };
         Ok(Message::builder()
             .from(self.from.clone())
             .to(Mailbox::new(None, to))
-            .subject(draft.title)
+            .subject(title)
             .date(draft.date.into())
             .message_id(Some(id))
             .multipart(MultiPart::alternative_plain_html(draft.text, draft.html))?)

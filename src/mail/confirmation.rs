@@ -4,7 +4,7 @@ use askama::Template;
 
 use super::compose::{ComposeError, Draft, Line, one_line};
 use crate::{
-    checkout::{Buyer, CheckoutLine},
+    checkout::{Checkout, CheckoutLine},
     orders::Order,
 };
 
@@ -12,23 +12,27 @@ use crate::{
 struct Confirmation {
     number: String,
     lines: Vec<Line>,
+    shipping: Option<String>,
     total: String,
+    tax: Option<String>,
     address: Vec<String>,
     link: String,
 }
 
 pub(super) fn write(
     order: &Order,
-    buyer: &Buyer,
+    checkout: &Checkout,
     lines: &[CheckoutLine],
     link: String,
 ) -> Result<Draft, ComposeError> {
     let total = order.amount();
-    let address = buyer.address_lines();
+    let (address, shipping) = (checkout.buyer.address_lines(), checkout.shipping());
     let said = Confirmation {
         number: order.number.to_string(),
         lines: lines.iter().map(|line| Line::of(line, total)).collect(),
+        shipping: (shipping.minor != 0).then(|| shipping.to_string()),
         total: total.to_string(),
+        tax: checkout.tax().map(|tax| tax.to_string()),
         address: address.iter().map(|line| one_line(line)).collect(),
         link,
     };

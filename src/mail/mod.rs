@@ -16,10 +16,12 @@
 //! 3. [`post`]: where it goes, a folder or a mail server.
 //! 4. [`postman`]: the worker that sends what is owed, until it is sent or given up.
 //! 5. [`operator`]: what is not sent can be seen, and tried again.
-//! 6. [`mailbox`]: what is in the folder, read back for the lab.
+//! 6. [`copies`]: one that was sent can be sent again, on request.
+//! 7. [`mailbox`]: what is in the folder, read back for the lab.
 
 pub mod compose;
 mod confirmation;
+pub mod copies;
 pub mod mailbox;
 mod not_fulfilled;
 pub mod operator;
@@ -52,22 +54,43 @@ pub enum Kind {
     RefundNotice,
 }
 
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl Kind {
+    /// The one of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        let mut all = [
+            Self::OrderConfirmation,
+            Self::NotFulfilled,
+            Self::RefundNotice,
+        ]
+        .into_iter();
+        all.find(|kind| kind.name() == name)
+    }
+
+    /// What it is called in the database, in the Message-ID and in the log.
+    pub fn name(self) -> &'static str {
+        match self {
             Self::OrderConfirmation => "order_confirmation",
             Self::NotFulfilled => "not_fulfilled",
             Self::RefundNotice => "refund_notice",
-        })
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 
 /// Which mail: there is one for each of these.
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub struct Mail {
-    about: Uuid,
+    /// The purchase's id, or the refund's.
+    pub about: Uuid,
     /// What it says.
     pub kind: Kind,
+    /// 0 for the mail itself; a copy that somebody has asked for has the next number.
+    pub copy: i64,
     /// Whose buyer gets it.
     pub checkout_id: CheckoutId,
 }
@@ -78,6 +101,14 @@ impl Mail {
         match (self.kind, order) {
             (Kind::OrderConfirmation, Some(number)) => number.to_string(),
             _ => self.about.to_string(),
+        }
+    }
+
+    /// What is added to its Message-ID and to its file's name: nothing, but for a copy.
+    fn suffix(&self, separator: char) -> String {
+        match self.copy {
+            0 => String::new(),
+            number => format!("{separator}copy-{number}"),
         }
     }
 }

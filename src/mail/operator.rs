@@ -5,37 +5,80 @@ use std::{fmt, str::FromStr};
 use chrono::{DateTime, SecondsFormat, Utc};
 use uuid::Uuid;
 
-use super::Mail;
+use super::{Kind, Mail};
 use crate::{
-    db::{Db, retrying},
+    db::{Db, Query, Tx, retrying},
+    ids::CheckoutId,
     orders::OrderNumber,
+    paging::{self, At, Key, Keyed, NoKey, Page, Turn, Turns, turns},
 };
 
-/// A mail that is owed.
+/// A mail in a list.
 #[derive(Debug, sqlx::FromRow)]
-pub struct Owed {
+pub struct Listed {
+    /// Which one.
     #[sqlx(flatten)]
-    mail: Mail,
-    order_number: Option<OrderNumber>,
-    attempts: i64,
+    pub mail: Mail,
+    /// The order of its purchase.
+    pub order_number: Option<OrderNumber>,
+    /// Whom it goes to.
+    pub email: String,
+    /// How often it was tried, since it was last retried.
+    pub attempts: i64,
     not_before: Option<DateTime<Utc>>,
+    /// When it was sent.
+    pub sent_at: Option<DateTime<Utc>>,
     given_up_at: Option<DateTime<Utc>>,
-    last_error: Option<String>,
-    created_at: DateTime<Utc>,
+    /// What the mail server said last.
+    pub last_error: Option<String>,
+    /// Since when it is owed.
+    pub created_at: DateTime<Utc>,
+}
+
+impl Listed {
+    /// What is to be said of it, and of which moment.
+    pub fn state(&self) -> (&'static str, DateTime<Utc>) {
+        match (self.sent_at, self.given_up_at, self.not_before) {
+            (Some(at), _, _) => ("sent", at),
+            (None, Some(at), _) => ("given up at", at),
+            (None, None, Some(at)) => ("waits until", at),
+            (None, None, None) => ("new since", self.created_at),
+        }
+    }
+
+    /// What people call the thing that it is about.
+    pub fn subject(&self) -> String {
+        self.mail.subject(self.order_number.as_ref())
+    }
+}
+
+impl Keyed for Listed {
+    type Key = Place;
+    fn key(&self) -> Place {
+        let Mail {
+            about, kind, copy, ..
+        } = self.mail;
+        Place {
+            time: self.created_at,
+            about,
+            kind,
+            copy,
+        }
+    }
 }
 
 /// For people: a line for each mail.
-impl fmt::Display for Owed {
+impl fmt::Display for Listed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (state, since) = match (self.given_up_at, self.not_before) {
-            (Some(at), _) => ("given up at", at),
-            (None, Some(at)) => ("waits until", at),
-            (None, None) => ("new since", self.created_at),
-        };
+        let (state, since) = self.state();
         let since = since.to_rfc3339_opts(SecondsFormat::Secs, true);
-        let subject = self.mail.subject(self.order_number.as_ref());
+        let subject = self.subject();
         let (kind, attempts) = (self.mail.kind, self.attempts);
-        write!(f, "{subject}  {kind}  {state} {since}, {attempts} attempts")?;
+        let copy = if self.mail.copy > 0 { " (copy)" } else { "" };
+        write!(
+            f,
+            "{subject}  {kind}{copy}  {state} {since}, {attempts} attempts"
+        )?;
         match &self.last_error {
             // It may have any number of lines.
             Some(error) => write!(f, ": {}", error.replace(char::is_control, " ")),
@@ -44,15 +87,105 @@ impl fmt::Display for Owed {
     }
 }
 
+macro_rules! listed {
+    () => {
+        "select e.*, o.number as order_number, c.email from emails e
+         join checkouts c on c.id = e.checkout_id
+         left join orders o on o.checkout_id = e.checkout_id "
+    };
+}
+
 /// Everything that is not sent, oldest first.
-pub async fn owed(db: &Db) -> sqlx::Result<Vec<Owed>> {
-    db.query(
-        "select e.*, o.number as order_number from emails e
-         left join orders o on o.checkout_id = e.checkout_id
-         where e.sent_at is null order by e.created_at, e.about, e.kind",
-    )
-    .fetch_all()
-    .await
+pub async fn owed(db: &Db) -> sqlx::Result<Vec<Listed>> {
+    let owed = concat!(
+        listed!(),
+        "where e.sent_at is null order by e.created_at, e.about, e.kind, e.copy"
+    );
+    db.query(owed).fetch_all().await
+}
+
+/// Those that were given up, oldest first: `limit` of them at most.
+pub async fn given_up(db: &Db, limit: i64) -> sqlx::Result<Vec<Listed>> {
+    let given_up = concat!(
+        listed!(),
+        "where e.given_up_at is not null order by e.created_at limit $1"
+    );
+    retrying(|| db.query(given_up).bind(limit).fetch_all()).await
+}
+
+/// All about a purchase and its refunds, oldest first.
+pub async fn of_checkout(tx: &mut Tx, id: CheckoutId) -> sqlx::Result<Vec<Listed>> {
+    let of_checkout = concat!(
+        listed!(),
+        "where e.checkout_id = $1 order by e.created_at, e.about, e.kind, e.copy"
+    );
+    tx.query(of_checkout).bind(id).fetch_all().await
+}
+
+const ALL: Turns = turns!(
+    concat!(listed!(), "where true"),
+    limit "$5",
+    "e.created_at" = "$1",
+    "e.about" = "$2",
+    "e.kind" = "$3",
+    "e.copy" = "$4"
+);
+
+/// A page of all of them, newest first.
+pub async fn list(db: &Db, turn: &Turn<Place>) -> sqlx::Result<Page<Listed>> {
+    paging::page(db, &ALL, turn, |query| query).await
+}
+
+/// Where a mail stands in the list: by the time since when it is owed.
+#[derive(Clone, Debug)]
+pub struct Place {
+    time: DateTime<Utc>,
+    about: Uuid,
+    kind: Kind,
+    copy: i64,
+}
+
+impl Key for Place {
+    fn beyond() -> Self {
+        Self {
+            time: At::beyond().time,
+            about: Uuid::max(),
+            kind: Kind::OrderConfirmation,
+            copy: i64::MAX,
+        }
+    }
+
+    fn bind<'q>(&self, query: Query<'q>) -> Query<'q> {
+        let query = query.bind(self.time).bind(self.about);
+        query.bind(self.kind).bind(self.copy)
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (about, kind, copy) = (self.about, self.kind, self.copy);
+        let id = format!("{about}~{kind}~{copy}");
+        At {
+            time: self.time,
+            id,
+        }
+        .fmt(f)
+    }
+}
+
+impl FromStr for Place {
+    type Err = NoKey;
+    fn from_str(text: &str) -> Result<Self, NoKey> {
+        let At { time, id } = text.parse()?;
+        let mut parts = id.splitn(3, '~');
+        let mut next = || parts.next().ok_or(NoKey);
+        Ok(Self {
+            time,
+            about: Uuid::try_parse(next()?).map_err(|_| NoKey)?,
+            kind: Kind::named(next()?).ok_or(NoKey)?,
+            copy: next()?.parse().map_err(|_| NoKey)?,
+        })
+    }
 }
 
 /// Which mails to try again.

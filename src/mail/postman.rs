@@ -72,7 +72,7 @@ pub struct Claimed {
 macro_rules! due {
     ($limit:literal) => {
         concat!(
-            "select about, kind from emails
+            "select about, kind, copy from emails
              where sent_at is null and given_up_at is null
                and (not_before is null or not_before <= $1)
              order by attempts, created_at
@@ -99,7 +99,7 @@ impl Work for Postman {
             due!("$3"),
             "/*pg for update skip locked */)
              update emails set not_before = $2, attempts = attempts + 1
-             where (about, kind) in (select about, kind from due)
+             where (about, kind, copy) in (select about, kind, copy from due)
              returning *"
         );
         let now = self.clock.now();
@@ -192,11 +192,12 @@ async fn mark_sent(db: &Db, mail: &Mail, now: DateTime<Utc>) -> sqlx::Result<()>
     let mut tx = db.begin().await?;
     tx.query(
         "update emails set sent_at = $3, given_up_at = null, last_error = null
-         where about = $1 and kind = $2 and sent_at is null",
+         where about = $1 and kind = $2 and copy = $4 and sent_at is null",
     )
     .bind(mail.about)
     .bind(mail.kind)
     .bind(now)
+    .bind(mail.copy)
     .execute()
     .await?;
     tx.commit().await
@@ -213,7 +214,7 @@ async fn postpone(
     let mut tx = db.begin().await?;
     tx.query(
         "update emails set not_before = $4, given_up_at = $5, last_error = $6, refusals = refusals + $7
-         where about = $1 and kind = $2 and not_before = $3 and sent_at is null",
+         where about = $1 and kind = $2 and copy = $8 and not_before = $3 and sent_at is null",
     )
     .bind(claimed.mail.about)
     .bind(claimed.mail.kind)
@@ -222,6 +223,7 @@ async fn postpone(
     .bind(given_up_at)
     .bind(failure.to_string())
     .bind(i64::from(failure.is_refusal()))
+    .bind(claimed.mail.copy)
     .execute()
     .await?;
     tx.commit().await

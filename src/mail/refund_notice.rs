@@ -4,6 +4,7 @@ use askama::Template;
 
 use super::compose::{ComposeError, Draft};
 use crate::{
+    checkout::Checkout,
     clock,
     money::Money,
     orders::Order,
@@ -17,6 +18,7 @@ struct RefundNotice {
     given_back_at: String,
     total: String,
     refunded: String,
+    tax: Option<String>,
     left: Option<String>,
     link: String,
 }
@@ -25,6 +27,7 @@ struct RefundNotice {
 pub(super) fn write(
     refund: &Refund,
     refunds: &[Refund],
+    checkout: &Checkout,
     order: &Order,
     link: String,
 ) -> Result<Draft, ComposeError> {
@@ -42,6 +45,7 @@ pub(super) fn write(
         given_back_at: clock::in_words(at),
         total: total.to_string(),
         refunded: refunded.to_string(),
+        tax: checkout.tax_refunded(refunded).map(|tax| tax.to_string()),
         left: (left.minor > 0).then(|| left.to_string()),
         link,
     };

@@ -5,29 +5,53 @@ use std::fmt;
 use chrono::{DateTime, SecondsFormat, Utc};
 
 use super::Message;
-use crate::db::{Db, retrying};
+use crate::{
+    db::{Db, retrying},
+    paging::{self, Keyed, Page, Turn, Turns, turns},
+};
 
-/// A row that is not published yet.
+/// A row of the outbox.
 #[derive(Debug, sqlx::FromRow)]
-pub struct Unpublished {
-    id: i64,
-    attempts: i64,
+pub struct OutboxRow {
+    /// Its number.
+    pub id: i64,
+    /// How often it was handed to the bus, since it was last retried.
+    pub attempts: i64,
     not_before: Option<DateTime<Utc>>,
     parked_at: Option<DateTime<Utc>>,
-    last_error: Option<String>,
-    created_at: DateTime<Utc>,
+    published_at: Option<DateTime<Utc>>,
+    /// What the bus, or a consumer, said last.
+    pub last_error: Option<String>,
+    /// When it became true.
+    pub created_at: DateTime<Utc>,
+    /// What it says.
     #[sqlx(flatten)]
-    message: Message,
+    pub message: Message,
+}
+
+impl OutboxRow {
+    /// What is to be said of it, and of which moment.
+    pub fn state(&self) -> (&'static str, DateTime<Utc>) {
+        match (self.published_at, self.parked_at, self.not_before) {
+            (Some(at), _, _) => ("published", at),
+            (None, Some(at), _) => ("parked since", at),
+            (None, None, Some(at)) => ("waits until", at),
+            (None, None, None) => ("new since", self.created_at),
+        }
+    }
+}
+
+impl Keyed for OutboxRow {
+    type Key = i64;
+    fn key(&self) -> i64 {
+        self.id
+    }
 }
 
 /// For people: a line for each row.
-impl fmt::Display for Unpublished {
+impl fmt::Display for OutboxRow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (state, since) = match (self.parked_at, self.not_before) {
-            (Some(at), _) => ("parked since", at),
-            (None, Some(at)) => ("waits until", at),
-            (None, None) => ("new since", self.created_at),
-        };
+        let (state, since) = self.state();
         let since = since.to_rfc3339_opts(SecondsFormat::Secs, true);
         let (id, message, attempts) = (self.id, self.message.id(), self.attempts);
         write!(f, "{id}  {message}  {state} {since}, {attempts} attempts")?;
@@ -39,10 +63,27 @@ impl fmt::Display for Unpublished {
 }
 
 /// Everything that is not published, oldest first.
-pub async fn unpublished(db: &Db) -> sqlx::Result<Vec<Unpublished>> {
+pub async fn unpublished(db: &Db) -> sqlx::Result<Vec<OutboxRow>> {
     db.query("select * from outbox where published_at is null order by id")
         .fetch_all()
         .await
+}
+
+/// The parked rows, oldest first: `limit` of them at most.
+pub async fn parked(db: &Db, limit: i64) -> sqlx::Result<Vec<OutboxRow>> {
+    retrying(|| {
+        db.query("select * from outbox where parked_at is not null order by id limit $1")
+            .bind(limit)
+            .fetch_all()
+    })
+    .await
+}
+
+const ALL: Turns = turns!("select * from outbox where true", limit "$2", "id" = "$1");
+
+/// A page of all rows, newest first.
+pub async fn list(db: &Db, turn: &Turn<i64>) -> sqlx::Result<Page<OutboxRow>> {
+    paging::page(db, &ALL, turn, |query| query).await
 }
 
 /// Lets the parked row `id`, or all that are parked, be tried again, as if for the first time. Returns how many.

@@ -9,6 +9,7 @@
 mod events;
 mod outcome;
 mod refund;
+mod requests;
 mod transport;
 pub mod wire;
 
@@ -146,6 +147,12 @@ impl Provider {
             .get("/v1/payment_intents?limit=1", Duration::ZERO)
             .await?;
         answer.parse::<List<PaymentIntent>>().map(|_| ())
+    }
+
+    /// How many requests, each attempt, were answered how, since this process began: `ok`, `refused` (a decline, too), `busy`
+    /// (asked to come again), `error`, or `no_answer`.
+    pub fn requests(&self) -> Vec<(&'static str, u64)> {
+        self.transport.requests().counts()
     }
 
     /// Whether the key is one for real money.

@@ -8,7 +8,7 @@ use rand::RngExt as _;
 use reqwest::{Client, Method, RequestBuilder, Response, header, redirect};
 use serde::de::DeserializeOwned;
 
-use super::outcome::Doubt;
+use super::{outcome::Doubt, requests::Requests};
 use crate::secret::Secret;
 
 /// Attempts of one call, the first included.
@@ -23,6 +23,7 @@ pub(super) struct Transport {
     client: Client,
     base_url: String,
     key: Secret,
+    requests: Requests,
 }
 
 /// An answer, whatever its status.
@@ -64,6 +65,7 @@ impl Transport {
             client: client.build().map_err(|_| UnusableUrl)?,
             base_url: base_url.trim_end_matches('/').to_owned(),
             key,
+            requests: Requests::default(),
         })
     }
 
@@ -80,11 +82,12 @@ impl Transport {
                 .header(header::CONTENT_TYPE, "application/x-www-form-urlencoded")
                 .body(body.to_owned())
         };
-        persist(request, give_up).await
+        persist(request, give_up, &self.requests).await
     }
 
     pub(super) async fn get(&self, path: &str, give_up: Duration) -> Result<Answer, Doubt> {
-        persist(|| self.request(Method::GET, path), give_up).await
+        let request = || self.request(Method::GET, path);
+        persist(request, give_up, &self.requests).await
     }
 
     fn request(&self, method: Method, path: &str) -> RequestBuilder {
@@ -98,17 +101,26 @@ impl Transport {
         &self.base_url
     }
 
+    /// How requests were answered so far.
+    pub(super) fn requests(&self) -> &Requests {
+        &self.requests
+    }
+
     pub(super) fn is_live(&self) -> bool {
         self.key.expose().contains("_live_")
     }
 }
 
 /// Sends the request again while that may help, and no attempt begins after `give_up`.
-async fn persist(request: impl Fn() -> RequestBuilder, give_up: Duration) -> Result<Answer, Doubt> {
+async fn persist(
+    request: impl Fn() -> RequestBuilder,
+    give_up: Duration,
+    requests: &Requests,
+) -> Result<Answer, Doubt> {
     let began = Instant::now();
     let mut longest = FIRST_WAIT;
     for attempt in 1..ATTEMPTS {
-        let answer = send(request()).await;
+        let answer = send(request(), requests).await;
         if !is_worth_another(&answer) {
             return answer;
         }
@@ -123,7 +135,7 @@ async fn persist(request: impl Fn() -> RequestBuilder, give_up: Duration) -> Res
         tokio::time::sleep(wait).await;
         longest = (longest * 2).min(LONGEST_WAIT);
     }
-    send(request()).await
+    send(request(), requests).await
 }
 
 fn is_worth_another(answer: &Result<Answer, Doubt>) -> bool {
@@ -135,7 +147,13 @@ fn is_worth_another(answer: &Result<Answer, Doubt>) -> bool {
     }
 }
 
-async fn send(request: RequestBuilder) -> Result<Answer, Doubt> {
+async fn send(request: RequestBuilder, requests: &Requests) -> Result<Answer, Doubt> {
+    let answer = receive(request).await;
+    requests.count(answer.as_ref().map(|it| it.status).map_err(|&doubt| doubt));
+    answer
+}
+
+async fn receive(request: RequestBuilder) -> Result<Answer, Doubt> {
     let response = request.send().await.map_err(|_| Doubt::NoAnswer)?;
     let status = response.status().as_u16();
     let header = |name| header_of(&response, name);

@@ -23,11 +23,13 @@
 //! 8. `from_provider`: a refund that we did not make is booked.
 //! 9. `reserve`: what of a payment can still be given back. The database refuses more.
 //! 10. [`news`]: what the rest of the world hears of it.
+//! 11. [`list`]: an operator can see them all.
 
 pub mod apply;
 pub mod drive;
 mod from_provider;
 pub mod late;
+pub mod list;
 pub mod model;
 pub mod news;
 pub mod refunder;

@@ -92,6 +92,36 @@ impl Refund {
     pub fn amount(&self) -> Money {
         Money::new(self.amount_minor, self.currency)
     }
+
+    /// Whether it has put the goods of its order back on the shelf. They stay there, should its money come back later.
+    pub fn has_restocked(&self) -> bool {
+        self.restock && self.ordinal.is_some()
+    }
+}
+
+/// What has become of the money that was paid for an order.
+#[derive(Clone, Copy, Debug)]
+pub struct Totals {
+    /// It is with the customer's bank.
+    pub given_back: Money,
+    /// It may still come back.
+    pub on_its_way: Money,
+    /// Neither of the two.
+    pub left: Money,
+}
+
+impl Totals {
+    /// Of what was `paid`, by its `refunds`.
+    pub fn of(paid: Money, refunds: &[Refund]) -> Self {
+        let given_back = sum(refunds, Status::Succeeded, paid.currency);
+        let on_its_way = sum(refunds, Status::Pending, paid.currency);
+        let left = paid.minor - given_back.minor - on_its_way.minor;
+        Self {
+            given_back,
+            on_its_way,
+            left: Money::new(left, paid.currency),
+        }
+    }
 }
 
 /// The sum of those among `refunds` that stand so, in `currency`, which is that of their order.

@@ -151,7 +151,8 @@ fn accept(existing: Refund, wish: &Wish) -> Result<Requested, RequestError> {
 /// amount did not know of what was given back since.
 fn agreed_amount(wish: &Wish, left: Money) -> Result<i64, RequestError> {
     let amount = wish.amount_minor.unwrap_or(left.minor);
-    if wish.amount_minor.is_some() && amount < 1 {
+    let is_between_steps = amount % left.currency.step() != 0;
+    if wish.amount_minor.is_some() && (amount < 1 || is_between_steps) {
         return Err(RequestError::NotAnAmount);
     }
     if wish
@@ -220,8 +221,8 @@ pub enum RequestError {
     /// There is no such order.
     #[error("There is no order of this number.")]
     UnknownOrder,
-    /// Nothing can be given back by less than one minor unit.
-    #[error("The amount to give back has to be greater than zero.")]
+    /// Zero, less, or between two amounts that a card can be given.
+    #[error("This is no amount that can be given back.")]
     NotAnAmount,
     /// All of it was given back, or is on its way.
     #[error("Nothing is left to give back: all of it was given back, or is on its way.")]

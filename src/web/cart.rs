@@ -118,9 +118,11 @@ async fn cart_page(
                 views::CartLine { line, typed, error }
             })
             .collect(),
+        shipping: show::unless_zero(app.till.pricing.shipping),
         total: cart
             .as_ref()
             .and_then(Cart::total)
+            .and_then(|goods| app.till.pricing.total(goods))
             .map(|total| total.to_string())
             .unwrap_or_default(),
         in_payment: cart.and_then(|cart| match cart.closed_by {

@@ -60,7 +60,8 @@ pub async fn submit(
     let mut form = CheckoutForm::posted(&fields);
     // A visitor without a cart may still repeat a purchase: the key is looked up before the cart.
     let cart = visitor.cart.unwrap_or_else(CartId::new);
-    let Some(purchase) = form.parse(visitor.id, cart) else {
+    let currency = app.till.pricing.currency;
+    let Some(purchase) = form.parse(visitor.id, cart, currency) else {
         return refuse(&app, &visitor, form).await;
     };
     match checkout::submit(&app.till, &purchase).await {
@@ -74,16 +75,18 @@ pub async fn submit(
 
 /// The form with an error beside each field that has one.
 async fn refuse(app: &App, visitor: &Visitor, form: CheckoutForm) -> Result<Response, PageError> {
-    let tampered = form.is_tampered_with();
+    let tampered = form.is_tampered_with(app.till.pricing.currency);
     form_page(
         app,
         visitor,
         form,
         StatusCode::UNPROCESSABLE_ENTITY,
         |page, _| {
-            page.problem = tampered.then(|| {
-                "The form did not arrive as we sent it. Check it here and send it again.".to_owned()
-            });
+            if tampered {
+                let problem =
+                    "The form did not arrive as we sent it. Check it here and send it again.";
+                page.problem = Some(problem.to_owned());
+            }
         },
     )
     .await
@@ -97,14 +100,16 @@ async fn explain(
     error: SubmitError,
 ) -> Result<Response, PageError> {
     let status = match &error {
-        SubmitError::BoughtBefore(_) => StatusCode::UNPROCESSABLE_ENTITY,
+        SubmitError::BoughtBefore(_) | SubmitError::NotChargeable(_) => {
+            StatusCode::UNPROCESSABLE_ENTITY
+        }
         SubmitError::CartEmpty => return Ok(Redirect::to("/cart").into_response()),
         _ => StatusCode::CONFLICT,
     };
     match error {
         SubmitError::TotalChanged { .. } => {
             let was = form
-                .quoted_total()
+                .quoted_total(app.till.pricing.currency)
                 .map(|total| total.to_string())
                 .unwrap_or_default();
             form_page(app, visitor, form, status, |page, _| {
@@ -120,6 +125,8 @@ async fn explain(
             })
             .await
         }
+        // The form says so by itself.
+        SubmitError::NotChargeable(_) => form_page(app, visitor, form, status, |_, _| {}).await,
         SubmitError::OutOfStock(short) => {
             let problem = short.iter().map(sentence).collect::<Vec<_>>().join(" ");
             form_page(app, visitor, form, status, |page, _| {
@@ -161,7 +168,9 @@ async fn form_page(
         let to = format!("/checkouts/{}", bought.checkout());
         return Ok(Redirect::to(&to).into_response());
     }
-    let Some((cart, total)) = cart.and_then(|cart| cart.total().map(|total| (cart, total))) else {
+    let pricing = &app.till.pricing;
+    let total = |cart: &Cart| cart.total().and_then(|goods| pricing.total(goods));
+    let Some((cart, total)) = cart.and_then(|cart| total(&cart).map(|total| (cart, total))) else {
         return Ok(Redirect::to("/cart").into_response());
     };
     let mut page = views::CheckoutPage {
@@ -169,7 +178,13 @@ async fn form_page(
         quoted_total: total.minor,
         quoted_cart: cart.digest(),
         lines: cart.lines.iter().map(show::cart_line).collect(),
+        shipping: show::unless_zero(pricing.shipping),
         total: total.to_string(),
+        tax: show::tax(pricing.tax(total, form.country())),
+        problem: total
+            .check_chargeable()
+            .err()
+            .map(|error| error.to_string()),
         earlier: earlier_purchases(app, visitor, &cart).await?,
         ..form.view()
     };

@@ -10,9 +10,6 @@ use crate::{
     money::{Currency, Money},
 };
 
-/// The currency of the shop's forms, and of what its API is told.
-pub const CURRENCY: Currency = Currency::Eur;
-
 /// The form as it was typed, or as it is offered.
 #[derive(Clone, Debug, Default)]
 pub struct CheckoutForm {
@@ -81,7 +78,12 @@ impl CheckoutForm {
     }
 
     /// The purchase that the form asks for, or `None` with each error beside its field.
-    pub fn parse(&mut self, visitor: VisitorId, cart: CartId) -> Option<Purchase> {
+    pub fn parse(
+        &mut self,
+        visitor: VisitorId,
+        cart: CartId,
+        currency: Currency,
+    ) -> Option<Purchase> {
         let buyer = self.buyer();
         let payment_method: Option<PaymentMethod> = self.payment_method.value.parse().ok();
         if payment_method.is_none() {
@@ -92,7 +94,7 @@ impl CheckoutForm {
             visitor,
             cart,
             items: Vec::new(),
-            quoted_total: Some(self.quoted_total()?),
+            quoted_total: Some(self.quoted_total(currency)?),
             quoted_cart: Some(self.quoted_cart.clone()).filter(|digest| !digest.is_empty()),
             buyer: buyer?,
             payment_method: payment_method?,
@@ -133,15 +135,20 @@ impl CheckoutForm {
             })
     }
 
-    /// The total that the form showed, if it can be one.
-    pub fn quoted_total(&self) -> Option<Money> {
+    /// The total that the form showed, if it can be one. All forms of a shop are in its currency.
+    pub fn quoted_total(&self, currency: Currency) -> Option<Money> {
         let minor = self.quoted_total.parse().ok().filter(|minor| *minor > 0)?;
-        Some(Money::new(minor, CURRENCY))
+        Some(Money::new(minor, currency))
+    }
+
+    /// The country that was chosen, or nothing.
+    pub fn country(&self) -> &str {
+        &self.country.value
     }
 
     /// Whether what the page put into the form came back as something else, which nobody does by typing.
-    pub fn is_tampered_with(&self) -> bool {
-        self.key.parse::<IdempotencyKey>().is_err() || self.quoted_total().is_none()
+    pub fn is_tampered_with(&self, currency: Currency) -> bool {
+        self.key.parse::<IdempotencyKey>().is_err() || self.quoted_total(currency).is_none()
     }
 
     /// The form on its page. A key that came with it stays: nothing was stored under it.

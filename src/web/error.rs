@@ -7,7 +7,7 @@ use axum::{
 };
 
 use super::views::{Chrome, ErrorPage};
-use crate::{cart::CartError, checkout::SubmitError};
+use crate::{cart::CartError, checkout::SubmitError, refunds::RequestError};
 
 /// What a page cannot go on with.
 #[derive(Debug, thiserror::Error)]
@@ -119,6 +119,23 @@ impl From<SubmitError> for PageError {
             SubmitError::KeyReused | SubmitError::KeyOfAnother => Self::KeyUsed,
             SubmitError::Db(error) => Self::Db(error),
             _ => Self::Busy,
+        }
+    }
+}
+
+impl From<RequestError> for PageError {
+    fn from(error: RequestError) -> Self {
+        match error {
+            RequestError::KeyReused | RequestError::KeyOfAnother => Self::KeyUsed,
+            RequestError::UnknownOrder => Self::NotFound,
+            RequestError::Db(error) => Self::Db(error),
+            // The form shows all but the last of these beside a field, or above it.
+            RequestError::NotAnAmount
+            | RequestError::NothingLeft
+            | RequestError::TooMuch { .. }
+            | RequestError::LeftChanged { .. }
+            | RequestError::RestocksAPart
+            | RequestError::Raced => Self::Busy,
         }
     }
 }

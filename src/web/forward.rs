@@ -1,4 +1,5 @@
-//! Taking a checkout or a refund forward for a request. The request waits no longer than its client likes to wait; the work goes on.
+//! Taking a checkout or a refund forward for a request. The request waits no longer than its client likes to wait; the work
+//! goes on.
 
 use std::time::Duration;
 
@@ -7,11 +8,11 @@ use chrono::{DateTime, Utc};
 use crate::{
     app::App,
     checkout::{self, Checkout, Status, Submitted},
-    ids::CheckoutId,
-    refunds::{self, Refund, drive::Claimed},
+    ids::{CheckoutId, RefundId},
+    refunds::{self, Refund, Requested},
 };
 
-/// How long a client waits for the payment before being told that it is under way.
+/// How long a client waits for an answer before being told that it is under way.
 const ANSWER_WITHIN: Duration = Duration::from_secs(5);
 
 /// How long one who only looks waits for a payment that somebody else left open, before being told how it stands.
@@ -32,15 +33,19 @@ pub async fn submitted(app: &App, submitted: Submitted) -> CheckoutId {
     id
 }
 
-/// Makes a refund that was just written down.
-pub async fn requested(app: &App, claimed: Claimed) {
-    let (till, id) = (app.till.clone(), claimed.refund.id);
-    let work = async move {
-        if let Err(error) = refunds::drive(&till, claimed).await {
-            tracing::error!(refund.id = %id, %error, "refund left open");
-        }
-    };
-    wait(app, ANSWER_WITHIN, work).await;
+/// Makes the refund that was just asked for, and says which one it is. One that was asked for before is somebody's already.
+pub async fn requested(app: &App, requested: Requested) -> RefundId {
+    let id = requested.refund().id;
+    if let Requested::New(claimed) = requested {
+        let till = app.till.clone();
+        let work = async move {
+            if let Err(error) = refunds::drive(&till, claimed).await {
+                tracing::error!(refund.id = %id, %error, "refund left open");
+            }
+        };
+        wait(app, ANSWER_WITHIN, work).await;
+    }
+    id
 }
 
 /// Goes on with a checkout that somebody looks at, if nobody is at work on it. Says whether it may stand otherwise now.

@@ -16,6 +16,7 @@ mod forward;
 mod headers;
 mod health;
 mod mailbox;
+pub mod metrics;
 mod orders;
 mod problem;
 mod run_to_end;
@@ -67,13 +68,14 @@ pub fn router(app: App) -> Router {
         .layer(DefaultBodyLimit::max(webhooks::BODY_MAX))
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
+        .route("/metrics", get(metrics::metrics))
         .route("/static/{*path}", get(assets::serve));
     machines
         .nest(api::PATH, api::router(&app))
         // Which is not a part of what is nested.
         .route(&format!("{}/", api::PATH), any(api::not_found))
         .merge(pages)
-        .nest("/admin", admin::router(&app))
+        .merge(admin::router(&app))
         .layer(from_fn_with_state(app.clone(), run_to_end::run_to_end))
         // Around it, since the page of a handler that panicked comes from there.
         .layer(from_fn(headers::set))

@@ -12,10 +12,8 @@ use super::{error::PageError, show, views, visitor::Visitor};
 use crate::{
     app::App,
     checkout::{PaymentMethod, model},
-    clock,
-    money::Money,
-    orders,
-    refunds::{self, Refund, Status, model::sum},
+    clock, orders,
+    refunds::{self, Refund, model::Totals},
 };
 
 /// What the link in a mail adds to the address.
@@ -44,18 +42,20 @@ pub async fn order(
         .ok_or(PageError::NotFound)?;
     let lines = model::lines(&app.till.db, checkout.id).await?;
     let refunds = refunds::model::of_checkout(&app.till.db, checkout.id).await?;
-    let refunded = Refunded::of(order.amount(), &refunds);
+    let totals = Totals::of(order.amount(), &refunds);
     let page = views::OrderPage {
         chrome: visitor.chrome(&app).await?,
         number: order.number.to_string(),
-        state: refunded.state().to_owned(),
+        state: show::order_state(&totals).to_owned(),
         placed_at: clock::in_words(order.created_at),
         placed_at_rfc3339: order.created_at.to_rfc3339_opts(SecondsFormat::Secs, true),
         lines: lines
             .iter()
             .map(|line| show::checkout_line(line, order.amount().currency))
             .collect(),
+        shipping: show::unless_zero(checkout.shipping()),
         total: order.amount().to_string(),
+        tax: show::tax(checkout.tax()),
         payment_method: checkout
             .payment_method
             .parse()
@@ -65,58 +65,18 @@ pub async fn order(
         email: checkout.buyer.email.clone(),
         address: checkout.buyer.address_lines(),
         refunds: refunds.iter().map(refund).collect(),
-        refunded: unless_zero(refunded.given_back),
-        on_its_way: unless_zero(refunded.on_its_way),
-        left: unless_zero(refunded.left),
+        refunded: show::unless_zero(totals.given_back),
+        refunded_tax: show::tax(checkout.tax_refunded(totals.given_back)),
+        on_its_way: show::unless_zero(totals.on_its_way),
+        left: show::unless_zero(totals.left),
     };
     show::page(StatusCode::OK, &page)
 }
 
-/// How much of an order went back.
-struct Refunded {
-    given_back: Money,
-    on_its_way: Money,
-    left: Money,
-}
-
-impl Refunded {
-    fn of(total: Money, refunds: &[Refund]) -> Self {
-        let given_back = sum(refunds, Status::Succeeded, total.currency);
-        let on_its_way = sum(refunds, Status::Pending, total.currency);
-        let left = total.minor - given_back.minor - on_its_way.minor;
-        Self {
-            given_back,
-            on_its_way,
-            left: Money::new(left, total.currency),
-        }
-    }
-
-    /// What is on its way may still come back, so it counts as paid.
-    fn state(&self) -> &'static str {
-        match (
-            self.given_back.minor,
-            self.on_its_way.minor + self.left.minor,
-        ) {
-            (0, _) => "Paid",
-            (_, 0) => "Refunded",
-            _ => "Partially refunded",
-        }
-    }
-}
-
-fn unless_zero(amount: Money) -> Option<String> {
-    (amount.minor != 0).then(|| amount.to_string())
-}
-
 fn refund(refund: &Refund) -> views::Refund {
-    let state = match refund.status {
-        Status::Pending => "On its way",
-        Status::Succeeded => "Given back",
-        Status::Failed => "Not given back",
-    };
     views::Refund {
         amount: refund.amount().to_string(),
-        state: state.to_owned(),
+        state: show::refund_state(refund.status).to_owned(),
         at: clock::in_words(refund.concluded_at.unwrap_or(refund.created_at)),
     }
 }

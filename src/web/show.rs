@@ -8,7 +8,12 @@ use axum::{
 use chrono::TimeDelta;
 
 use super::{error::PageError, views};
-use crate::{cart, checkout::CheckoutLine, money::Currency, money::Money};
+use crate::{
+    cart,
+    checkout::CheckoutLine,
+    money::{Currency, IncludedTax, Money},
+    refunds::{Status, model::Totals},
+};
 
 /// A rendered page.
 pub fn page(status: StatusCode, page: &impl Template) -> Result<Response, PageError> {
@@ -37,6 +42,14 @@ pub fn checkout_line(line: &CheckoutLine, currency: Currency) -> views::Line {
     }
 }
 
+/// The tax in a total, when there is any.
+pub fn tax(tax: Option<IncludedTax>) -> Option<views::Tax> {
+    tax.map(|tax| views::Tax {
+        rate: tax.rate.to_string(),
+        amount: tax.amount.to_string(),
+    })
+}
+
 /// How long ago something was: `4 minutes ago`.
 pub fn ago(passed: TimeDelta) -> String {
     match passed.num_minutes() {
@@ -60,6 +73,40 @@ pub fn reason(code: Option<&str>) -> &'static str {
         "card_velocity_exceeded" => "The card was used too often in a short time.",
         "payment_intent_authentication_failure" => "The payment was not authenticated.",
         _ => "The card was declined.",
+    }
+}
+
+/// How an order stands. What is on its way back may still return, so it counts as paid.
+pub fn order_state(totals: &Totals) -> &'static str {
+    let kept = totals.on_its_way.minor + totals.left.minor;
+    match (totals.given_back.minor, kept) {
+        (0, _) => "Paid",
+        (_, 0) => "Refunded",
+        _ => "Partially refunded",
+    }
+}
+
+/// How a refund stands.
+pub fn refund_state(status: Status) -> &'static str {
+    match status {
+        Status::Pending => "On its way",
+        Status::Succeeded => "Given back",
+        Status::Failed => "Not given back",
+    }
+}
+
+/// An amount that is worth a line.
+pub fn unless_zero(amount: Money) -> Option<String> {
+    (amount.minor != 0).then(|| amount.to_string())
+}
+
+/// After how many seconds a page about something undecided loads itself again: often at first, when the answer is near; then
+/// less and less.
+pub fn refresh_seconds(age: TimeDelta) -> u32 {
+    match age {
+        _ if age < TimeDelta::seconds(30) => 2,
+        _ if age < TimeDelta::minutes(5) => 5,
+        _ => 15,
     }
 }
 

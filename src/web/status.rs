@@ -5,7 +5,7 @@ use axum::{
     http::StatusCode,
     response::Response,
 };
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 
 use super::{error::PageError, forward, show, views, visitor::Visitor};
 use crate::{
@@ -41,7 +41,9 @@ pub async fn status(
             .iter()
             .map(|line| show::checkout_line(line, checkout.amount().currency))
             .collect(),
+        shipping: show::unless_zero(checkout.shipping()),
         total: checkout.amount().to_string(),
+        tax: show::tax(checkout.tax()),
         status: view(&app, &visitor, checkout).await?,
     };
     show::page(StatusCode::OK, &page)
@@ -55,19 +57,14 @@ async fn find(app: &App, visitor: &Visitor, id: &str) -> Result<Checkout, PageEr
         .ok_or(PageError::NotFound)
 }
 
-/// Often at first, when the answer is near; then less and less.
 fn refresh_seconds(checkout: &Checkout, now: DateTime<Utc>) -> Option<u32> {
     if checkout.status != Status::Pending {
         return None;
     }
-    let age = now - checkout.created_at;
-    Some(match age {
-        // Not while somebody reads what they have to do, and looks for the button.
-        _ if checkout.next_action_url.is_some() => 10,
-        _ if age < TimeDelta::seconds(30) => 2,
-        _ if age < TimeDelta::minutes(5) => 5,
-        _ => 15,
-    })
+    // Not while somebody reads what they have to do, and looks for the button.
+    let is_read = checkout.next_action_url.is_some();
+    let seconds = show::refresh_seconds(now - checkout.created_at);
+    Some(if is_read { 10 } else { seconds })
 }
 
 async fn view(

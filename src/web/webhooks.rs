@@ -6,10 +6,10 @@ use axum::{
     http::{HeaderMap, StatusCode},
 };
 
-use super::problem::Problem;
+use super::{metrics::Delivery, problem::Problem};
 use crate::{
     app::App,
-    webhooks::{Event, receive as process, signature},
+    webhooks::{Event, Received, receive as process, signature},
 };
 
 /// The longest body that is read. The provider's events are a few kilobytes.
@@ -21,6 +21,20 @@ pub async fn receive(
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<&'static str, Problem> {
+    let received = take(&app, &headers, body).await;
+    app.metrics.count_webhook(match &received {
+        Ok(received) => Delivery::Received(*received),
+        Err(problem) if problem.status.is_client_error() => Delivery::Refused,
+        Err(_) => Delivery::Failed,
+    });
+    received.map(|_| "")
+}
+
+async fn take(
+    app: &App,
+    headers: &HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Received, Problem> {
     let body = body.map_err(|rejection| Problem::new(rejection.status(), rejection.body_text()))?;
     let now = app.till.clock.now();
     let signature = headers.get("stripe-signature");
@@ -39,6 +53,5 @@ pub async fn receive(
         let checkout = event.checkout.map(tracing::field::display);
         tracing::error!(checkout.id = checkout, event.id, %error, "webhook not processed");
         Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "please send it again")
-    })?;
-    Ok("")
+    })
 }

@@ -8,18 +8,34 @@ use super::{Event, Received, receive};
 use crate::{
     checkout::Verdict,
     db::Db,
+    paging::{self, At, Keyed, Page, Turn, Turns, turns},
     provider::{Doubt, Provider},
 };
 
 /// An event that was processed.
 #[derive(Debug, sqlx::FromRow)]
 pub struct Processed {
-    event_id: String,
+    /// The provider's id of it.
+    pub event_id: String,
+    /// Such as `payment_intent.succeeded`.
     #[sqlx(rename = "type")]
-    kind: String,
-    object_id: Option<String>,
-    verdict: String,
-    received_at: DateTime<Utc>,
+    pub kind: String,
+    /// The provider's object that it is about.
+    pub object_id: Option<String>,
+    /// What it came to.
+    pub verdict: String,
+    /// When it took effect.
+    pub received_at: DateTime<Utc>,
+}
+
+impl Keyed for Processed {
+    type Key = At;
+    fn key(&self) -> At {
+        At {
+            time: self.received_at,
+            id: self.event_id.clone(),
+        }
+    }
 }
 
 /// For people: a line for each event.
@@ -30,6 +46,18 @@ impl fmt::Display for Processed {
         let (id, kind, verdict) = (&self.event_id, &self.kind, &self.verdict);
         write!(f, "{at}  {id}  {kind}  {object}  {verdict}")
     }
+}
+
+const ALL: Turns = turns!(
+    "select * from processed_events where true",
+    limit "$3",
+    "received_at" = "$1",
+    "event_id" = "$2"
+);
+
+/// A page of all events, newest first.
+pub async fn list(db: &Db, turn: &Turn<At>) -> sqlx::Result<Page<Processed>> {
+    paging::page(db, &ALL, turn, |query| query).await
 }
 
 /// The last `limit` events, newest first.

@@ -4,10 +4,33 @@ use std::{net::IpAddr, process::Command};
 
 use reqwest::{Method, StatusCode};
 
-use crate::world::{Database, NOTHING, Operator, PASSWORD, Page, Process, Shop, client};
+use crate::world::{Database, NOTHING, ONCE, Operator, PASSWORD, Page, Process, Shop, client};
 
 /// Each of the operator's addresses, by an example.
-const ADDRESSES: [&str; 4] = ["/admin", "/admin/", "/admin/nothing/here", "/admin?q=x"];
+const ADDRESSES: [&str; 22] = [
+    "/admin",
+    "/admin/",
+    "/admin/nothing/here",
+    "/admin/checkouts?q=x",
+    "/admin/checkouts/01938c6e-0000-7000-8000-000000000000",
+    "/admin/orders",
+    "/admin/orders/7K3M-9QXT-2P",
+    "/admin/orders/7K3M-9QXT-2P/refunds",
+    "/admin/refunds",
+    "/admin/events",
+    "/admin/outbox",
+    "/admin/outbox/retry",
+    "/admin/outbox/1/retry",
+    "/admin/mails",
+    "/admin/mails/retry",
+    "/admin/mails/01938c6e-0000-7000-8000-000000000000/retry",
+    "/admin/mails/01938c6e-0000-7000-8000-000000000000/order_confirmation/resend",
+    "/admin/discrepancies",
+    "/admin/discrepancies/01938c6e-0000-7000-8000-000000000000",
+    "/admin/discrepancies/01938c6e-0000-7000-8000-000000000000/resolve",
+    "/admin/audit",
+    "/admin//",
+];
 
 /// Asks with this header and no other.
 async fn with_header(shop: &Shop, authorization: &[u8]) -> Page {
@@ -20,13 +43,19 @@ async fn with_header(shop: &Shop, authorization: &[u8]) -> Page {
 #[tokio::test]
 async fn strangers_get_401_at_every_address_with_every_method_and_nothing_changes() {
     let shop = Shop::open().await;
+    let buyer = shop.visitor().with_cart("TEA-01", 1).await;
+    let status = buyer.buys().await;
+    assert_eq!(buyer.waits_at(&status).await, "Paid");
+    let parked = "update outbox set parked_at = created_at, attempts = 10";
+    assert_eq!(shop.alters(parked).await, 1);
+    let client = client();
     let methods = [
         "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PURGE",
     ];
     for method in methods {
         let method: Method = method.parse().expect("a method");
         for path in ADDRESSES {
-            let request = client().request(method.clone(), format!("{}{path}", shop.url));
+            let request = client.request(method.clone(), format!("{}{path}", shop.url));
             let answer = Page::of(request.send().await.expect("an answer")).await;
             assert_eq!(answer.status, 401, "{method} {path}");
             let challenge = answer.header("www-authenticate");
@@ -39,7 +68,9 @@ async fn strangers_get_401_at_every_address_with_every_method_and_nothing_change
             }
         }
     }
-    shop.expects(NOTHING).await;
+    let still = "select count(*) from outbox where parked_at is not null and attempts = 10";
+    assert_eq!(shop.count(still).await, 1);
+    shop.expects(ONCE).await;
 }
 
 #[tokio::test]

@@ -44,6 +44,6 @@ async fn a_purchase_of_one_product_takes_two_commits_and_so_many_statements() {
     let commits = count(|boundary| matches!(boundary, Boundary::BeforeCommit));
     let begins = count(|boundary| matches!(boundary, Boundary::BeforeBegin));
     assert_eq!((begins, commits), (2, 2));
-    assert_eq!(statements, 13, "submit 8, record 5");
+    assert_eq!(statements, 14, "submit 8, record 6");
     shop.expects(ONCE).await;
 }

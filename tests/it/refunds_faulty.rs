@@ -4,6 +4,7 @@
 use std::{cell::Cell, time::Duration};
 
 use boring_checkout::{
+    audit,
     ids::RefundId,
     refunds::{RequestError, Wish},
 };
@@ -192,6 +193,32 @@ async fn r63_a_refund_at_the_dashboard_that_takes_the_money_of_ours_is_booked_an
             came_to(&shop, 2, 490).await;
         }
     }
+}
+
+/// The provider is away for more than a day. The money is reserved, and a person should know.
+#[tokio::test]
+async fn a_refund_that_nobody_knows_of_for_a_day_is_reported() {
+    let shop = shop_by_itself().await;
+    paid(&shop, "pm_card_visa").await;
+    shop.settles().await;
+    goes_wrong(&shop, &json!({"fault": "drop_request"}), 4).await;
+    asks(shop.app(), &wish(&shop).await)
+        .await
+        .expect("written down");
+    let broken_in = async |hours: u64| {
+        let till = &shop.app().till;
+        let then = till.clock.now() + Duration::from_hours(hours);
+        let report = audit::audit(&till.db, &till.provider, then).await;
+        let report = report.expect("both ledgers can be read");
+        let broken = report.invariants.into_iter().filter(|it| !it.ok);
+        broken.map(|it| it.name).collect::<Vec<_>>()
+    };
+    let unknown = "no_refund_is_unknown_past_the_horizon";
+    assert!(!broken_in(23).await.contains(&unknown));
+    assert!(broken_in(25).await.contains(&unknown));
+    // What the bank has is the bank's.
+    shop.alters("update refunds set provider_id = 're_1'").await;
+    assert!(!broken_in(25).await.contains(&unknown));
 }
 
 /// R32: the news of the payment comes once more, when its money is given back already.

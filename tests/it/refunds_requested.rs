@@ -13,6 +13,7 @@ use futures_util::future::join_all;
 use uuid::Uuid;
 
 use crate::{
+    amounts::sells_tea_for,
     late_success::mails,
     refund_notices::{BOOKED, OPEN, RESERVED, came_to, is, order_page, paid, shop},
     world::{Shop, failing, probed},
@@ -108,6 +109,7 @@ async fn r61_a_key_answers_with_its_refund_for_ever() {
     let wish = wish(&shop).await;
     let first = asks(shop.app(), &wish).await.expect("made");
     is(&shop, "succeeded", 1).await;
+    shop.finishes().await;
     shop.later(24 * 3600);
     let again = asks(shop.app(), &wish).await.expect("the same");
     assert_eq!((again.id, again.status), (first.id, Status::Succeeded));
@@ -313,6 +315,26 @@ async fn r64_a_wish_that_cannot_be_changes_nothing_and_the_provider_hears_of_non
     asks(shop.app(), &fits).await.expect("made");
     is(&shop, "succeeded", 2).await;
     came_to(&shop, 2, 490).await;
+}
+
+/// A card can be given back what it can be charged: thousandths in tens.
+#[tokio::test]
+async fn r64_an_amount_between_two_steps_of_its_currency_is_refused() {
+    let flags = ["--currency", "kwd", "--tax-rates", ""];
+    let shop = Shop::open_with_workers(&flags).await;
+    sells_tea_for(&shop, 10_000).await;
+    let buyer = shop.visitor().with_cart("TEA-01", 1).await;
+    let status = buyer.buys().await;
+    assert_eq!(buyer.waits_at(&status).await, "Paid");
+    for amount in [1, 9, 3335, 9999] {
+        let asked = asks(shop.app(), &of(amount, wish(&shop).await)).await;
+        assert!(matches!(asked, Err(RequestError::NotAnAmount)), "{asked:?}");
+    }
+    asks(shop.app(), &of(3330, wish(&shop).await))
+        .await
+        .expect("made");
+    is(&shop, "succeeded", 1).await;
+    came_to(&shop, 1, 3330).await;
 }
 
 /// One key for two orders, at once: it is the one's that came first.

@@ -108,6 +108,11 @@ async fn mails_and_refunds_are_kept_and_what_was_never_told_is() {
     let folder = shop.database.mail_folder();
     let file = format!("{folder}/7K3M-9QXT-2P-order_confirmation.eml");
     assert!(std::fs::exists(file).expect("it can be asked"));
+    // There was no tax on it then, and who ordered is a customer now.
+    assert!(!confirmations[0].part("text/plain").contains("VAT"));
+    let customers = "select count(*) from customers u join orders o on o.customer_id = u.id
+        where u.email_folded = 'tea@example.com' and u.first_order_at = o.created_at and u.last_order_at = o.created_at";
+    assert_eq!(shop.count(customers).await, 1);
     let attempts = "select attempts from emails where kind = 'order_confirmation'";
     assert_eq!(shop.count(attempts).await, 4);
     let told = mails(&shop, "not_fulfilled").await;

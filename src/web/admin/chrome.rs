@@ -3,12 +3,24 @@
 use crate::web::assets;
 
 /// The pages that can be gone to from every other: address and name.
-const PAGES: [(&str, &str); 1] = [("/admin", "Overview")];
+const PAGES: [(&str, &str); 9] = [
+    ("/admin", "Overview"),
+    ("/admin/checkouts", "Checkouts"),
+    ("/admin/orders", "Orders"),
+    ("/admin/refunds", "Refunds"),
+    ("/admin/events", "Events"),
+    ("/admin/outbox", "Outbox"),
+    ("/admin/mails", "Mails"),
+    ("/admin/discrepancies", "Discrepancies"),
+    ("/admin/audit", "Audit"),
+];
 
 /// What is around a page.
 #[derive(Clone, Debug)]
 pub struct Chrome {
     here: &'static str,
+    /// What is searched for.
+    pub searched: String,
 }
 
 /// A link to one of the pages.
@@ -24,7 +36,19 @@ pub struct Link {
 impl Chrome {
     /// Around the page at `here`, or one below it.
     pub fn at(here: &'static str) -> Self {
-        Self { here }
+        Self {
+            here,
+            searched: String::new(),
+        }
+    }
+
+    /// With what somebody has searched for in the field.
+    #[must_use]
+    pub fn searching(self, text: &str) -> Self {
+        Self {
+            searched: text.to_owned(),
+            ..self
+        }
     }
 
     /// The address of a file of `static/`.

@@ -62,6 +62,10 @@ fn words(status: StatusCode) -> (&'static str, &'static str) {
             "The address may be mistyped. What is not here any more was pruned.",
         ),
         405 => ("This address only takes a form", "Nothing was done."),
+        422 => (
+            "This form was already used",
+            "It belongs to something else, which stays as it is. Open a new form.",
+        ),
         503 => ("Busy", "Try again in a moment. Nothing was done."),
         _ => (
             "Something went wrong here",

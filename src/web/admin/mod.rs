@@ -4,24 +4,69 @@
 //! the command line shares. They set no cookie and know no visitor.
 
 pub mod access;
+mod audit;
+mod checkouts;
 mod chrome;
+mod discrepancies;
 mod error;
+mod events;
 mod failures;
+mod list;
+mod mails;
+mod orders;
+mod outbox;
 mod overview;
+mod params;
+mod refund;
+mod refund_form;
+mod refund_status;
+mod refunds;
+mod story;
 
-use axum::{Router, extract::DefaultBodyLimit, middleware::from_fn_with_state, routing::get};
+use axum::{
+    Router,
+    extract::DefaultBodyLimit,
+    middleware::from_fn_with_state,
+    routing::{get, post},
+};
 
 use super::{FORM_MAX, same_origin};
 use crate::app::App;
 
-/// All of them, to be nested at `/admin`.
+/// All of them, at `/admin`.
 pub fn router(app: &App) -> Router<App> {
-    Router::new()
+    let pages = Router::new()
         .route("/", get(overview::overview))
-        .fallback(error::not_found)
-        .method_not_allowed_fallback(error::wrong_method)
-        .layer(DefaultBodyLimit::max(FORM_MAX))
-        // A browser sends the password along with whatever another site makes it send.
-        .layer(from_fn_with_state(app.clone(), same_origin::require))
-        .layer(from_fn_with_state(app.clone(), access::require))
+        .route("/checkouts", get(checkouts::list))
+        .route("/checkouts/{id}", get(story::story))
+        .route("/orders", get(orders::list))
+        .route("/orders/{number}", get(orders::order))
+        .route("/orders/{number}/refunds", post(refund::ask))
+        .route("/orders/{number}/refunds/new", get(refund::form))
+        .route("/orders/{number}/refunds/{id}", get(refund_status::status))
+        .route("/refunds", get(refunds::list))
+        .route("/events", get(events::list))
+        .route("/outbox", get(outbox::list))
+        .route("/outbox/retry", post(outbox::retry_all))
+        .route("/outbox/{id}/retry", post(outbox::retry_one))
+        .route("/mails", get(mails::list))
+        .route("/mails/retry", post(mails::retry_all))
+        .route("/mails/{about}/retry", post(mails::retry_one))
+        .route("/mails/{about}/{kind}/resend", post(mails::resend))
+        .route("/discrepancies", get(discrepancies::list))
+        .route("/discrepancies/{id}", get(discrepancies::one))
+        .route("/discrepancies/{id}/resolve", post(discrepancies::resolve))
+        .route("/audit", get(audit::ask).post(audit::run))
+        .fallback(error::not_found);
+    // To a nested router this is another address than the one without the slash.
+    let with_slash = Router::new().route("/admin/", get(overview::overview));
+    let guarded = |router: Router<App>| {
+        router
+            .method_not_allowed_fallback(error::wrong_method)
+            .layer(DefaultBodyLimit::max(FORM_MAX))
+            // A browser sends the password along with whatever another site makes it send.
+            .layer(from_fn_with_state(app.clone(), same_origin::require))
+            .layer(from_fn_with_state(app.clone(), access::require))
+    };
+    guarded(with_slash).nest("/admin", guarded(pages))
 }

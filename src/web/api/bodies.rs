@@ -19,7 +19,7 @@ pub struct Checkout {
     id: String,
     /// Where it stands: undecided, bought, refused by the bank, or ended without a charge for another reason.
     status: CheckoutStatus,
-    /// What is charged for it, in minor units.
+    /// What is charged for it, in minor units: all lines, and what the shop takes for shipping.
     amount: i64,
     /// ISO 4217, lower case.
     currency: &'static str,
@@ -84,7 +84,7 @@ pub struct Order {
     number: String,
     /// How much of it was given back: nothing, a part, or all.
     status: OrderStatus,
-    /// What was paid for it, in minor units.
+    /// What was paid for it, in minor units, with what the shop takes for shipping.
     amount: i64,
     /// What was given back, in minor units. What is on its way is not in it.
     amount_refunded: i64,

@@ -67,7 +67,7 @@ pub async fn create(
     Key(key): Key,
     Body(new): Body<NewCheckout>,
 ) -> Result<Response, Problem> {
-    let purchase = new.parse(client, key)?;
+    let purchase = new.parse(client, key, app.till.pricing.currency)?;
     let submitted = checkout::submit(&app.till, &purchase)
         .await
         .map_err(|error| refused(error, &new))?;
@@ -172,6 +172,10 @@ fn refused(error: SubmitError, new: &NewCheckout) -> Problem {
         SubmitError::CartEmpty => invalid(vec![Invalid {
             pointer: "/items".to_owned(),
             detail: "the products are priced in different currencies".to_owned(),
+        }]),
+        SubmitError::NotChargeable(why) => invalid(vec![Invalid {
+            pointer: "/items".to_owned(),
+            detail: why.to_string(),
         }]),
         SubmitError::TotalChanged { now } => Problem {
             total: Some(now.minor),

@@ -10,7 +10,6 @@ use utoipa::{
 
 use super::{
     super::{
-        checkout_form::CURRENCY,
         problem::{Invalid, Problem},
         typed::{wrong_email, wrong_name},
     },
@@ -22,7 +21,7 @@ use crate::{
     catalog::Sku,
     checkout::{Buyer, IdempotencyKey, Purchase, purchase::PAYMENT_METHODS},
     ids::CartId,
-    money::Money,
+    money::{Currency, Money},
 };
 
 /// What to buy, for whom, and how it is paid.
@@ -63,8 +62,13 @@ pub struct NewItem {
 }
 
 impl NewCheckout {
-    /// The purchase that it asks for, or everything that is wrong with it.
-    pub fn parse(&self, client: Client, key: IdempotencyKey) -> Result<Purchase, Problem> {
+    /// The purchase that it asks for, in the currency of the shop, or everything that is wrong with it.
+    pub fn parse(
+        &self,
+        client: Client,
+        key: IdempotencyKey,
+        currency: Currency,
+    ) -> Result<Purchase, Problem> {
         let mut errors = Errors::default();
         let (email, name) = (self.email.trim(), self.name.trim());
         for (pointer, wrong) in [("/email", wrong_email(email)), ("/name", wrong_name(name))] {
@@ -91,7 +95,7 @@ impl NewCheckout {
             visitor: client.id,
             cart: CartId::new(),
             items,
-            quoted_total: self.quoted_total.map(|minor| Money::new(minor, CURRENCY)),
+            quoted_total: self.quoted_total.map(|minor| Money::new(minor, currency)),
             quoted_cart: None,
             buyer: Buyer {
                 email: email.to_owned(),

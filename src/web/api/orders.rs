@@ -8,7 +8,7 @@ use crate::{
     app::App,
     checkout::model,
     orders::{self, Order, OrderNumber},
-    refunds::{self, Status, model::sum},
+    refunds::{self, model::Totals},
 };
 
 /// Look at an order.
@@ -28,7 +28,7 @@ pub async fn show(
     let order = find(&app, client, &number).await?;
     let lines = model::lines(&app.till.db, order.checkout_id).await?;
     let refunds = refunds::model::of_checkout(&app.till.db, order.checkout_id).await?;
-    let given_back = sum(&refunds, Status::Succeeded, order.amount().currency);
+    let Totals { given_back, .. } = Totals::of(order.amount(), &refunds);
     Ok(Json(bodies::Order::of(&order, &lines, given_back.minor)))
 }
 

@@ -81,17 +81,14 @@ pub async fn create(
         reason: None,
     };
     let requested = refunds::request(&app.till, &wish).await.map_err(refused)?;
-    let id = requested.refund().id;
-    let replayed = match requested {
-        Requested::New(claimed) => {
-            forward::requested(&app, claimed).await;
-            None
-        }
-        Requested::Existing(refund) if forward::is_first_unanswered_for(&app, &refund) => {
+    let replayed = match &requested {
+        Requested::New(_) => None,
+        Requested::Existing(refund) if forward::is_first_unanswered_for(&app, refund) => {
             return Err(kinds::IN_PROGRESS.problem());
         }
         Requested::Existing(_) => Some([(REPLAYED, "true")]),
     };
+    let id = forward::requested(&app, requested).await;
     let found = find(&app, client, id).await?;
     let status = match found.refund.status {
         Status::Pending => StatusCode::ACCEPTED,

@@ -8,6 +8,8 @@ pub struct CartPage {
     pub chrome: Chrome,
     /// What is in the cart.
     pub lines: Vec<CartLine>,
+    /// What of it is for shipping, when that costs anything.
+    pub shipping: Option<String>,
     /// The price of it all, such as "€24.90".
     pub total: String,
     /// The address of the status page, while a payment for this cart is undecided. The cart is then only shown: it

@@ -1,4 +1,4 @@
-use super::{Chrome, Line};
+use super::{Chrome, Line, Tax};
 
 /// `GET /checkout`, and the answer to a form that cannot be accepted as it is.
 #[derive(askama::Template, Clone, Debug, Default)]
@@ -16,8 +16,12 @@ pub struct CheckoutPage {
 
     /// What is being bought.
     pub lines: Vec<Line>,
+    /// What of it is for shipping, when that costs anything.
+    pub shipping: Option<String>,
     /// The price of it all, such as "€24.90".
     pub total: String,
+    /// What of it is tax, when any is and a country is chosen.
+    pub tax: Option<Tax>,
 
     /// How the customer is reached.
     pub email: Field,

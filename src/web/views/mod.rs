@@ -72,6 +72,15 @@ pub struct Line {
     pub amount: String,
 }
 
+/// Tax that is included in a total.
+#[derive(Clone, Debug, Default)]
+pub struct Tax {
+    /// The rate in percent: "19".
+    pub rate: String,
+    /// How much it is, such as "€3.98".
+    pub amount: String,
+}
+
 #[cfg(test)]
 mod contrast;
 #[cfg(test)]

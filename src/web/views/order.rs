@@ -1,4 +1,4 @@
-use super::{Chrome, Line};
+use super::{Chrome, Line, Tax};
 
 /// `GET /orders/{number}`: what was bought, and what has come of the money.
 #[derive(askama::Template, Clone, Debug, Default)]
@@ -16,8 +16,12 @@ pub struct OrderPage {
     pub placed_at_rfc3339: String,
     /// What was bought.
     pub lines: Vec<Line>,
+    /// What of it is for shipping, when that costs anything.
+    pub shipping: Option<String>,
     /// The price of it all, such as "€24.90".
     pub total: String,
+    /// What of it is tax, when any is.
+    pub tax: Option<Tax>,
     /// How it was paid: "Visa".
     pub payment_method: String,
     /// What the provider calls the payment.
@@ -30,6 +34,8 @@ pub struct OrderPage {
     pub refunds: Vec<Refund>,
     /// The sum of what was given back, when anything was.
     pub refunded: Option<String>,
+    /// What of that was tax, when any was.
+    pub refunded_tax: Option<Tax>,
     /// The sum of what is on its way back, when anything is.
     pub on_its_way: Option<String>,
     /// What is neither given back nor on its way, when anything is.

@@ -62,6 +62,13 @@ fn line() -> Line {
     }
 }
 
+fn tax() -> Option<Tax> {
+    Some(Tax {
+        rate: hostile(),
+        amount: hostile(),
+    })
+}
+
 pub(super) fn product() -> Product {
     Product {
         sku: hostile(),
@@ -87,7 +94,9 @@ pub(super) fn checkout(error: Option<&str>) -> CheckoutPage {
         quoted_total: 2490,
         quoted_cart: hostile(),
         lines: vec![line()],
+        shipping: Some(hostile()),
         total: hostile(),
+        tax: tax(),
         email: field(error),
         name: field(error),
         address: field(error),
@@ -139,6 +148,7 @@ pub(super) fn cart(error: Option<&str>, in_payment: Option<&str>) -> CartPage {
     CartPage {
         chrome: chrome(),
         lines: vec![item],
+        shipping: Some(hostile()),
         total: hostile(),
         in_payment: in_payment.map(str::to_owned),
     }
@@ -151,7 +161,9 @@ pub(super) fn status(status: Status) -> StatusPage {
         status,
         refresh_seconds: None,
         lines: vec![line()],
+        shipping: Some(hostile()),
         total: hostile(),
+        tax: tax(),
     }
 }
 
@@ -163,7 +175,9 @@ fn order() -> OrderPage {
         placed_at: hostile(),
         placed_at_rfc3339: hostile(),
         lines: vec![line()],
+        shipping: Some(hostile()),
         total: hostile(),
+        tax: tax(),
         payment_method: hostile(),
         payment_reference: hostile(),
         email: hostile(),
@@ -174,6 +188,7 @@ fn order() -> OrderPage {
             at: hostile(),
         }],
         refunded: Some(hostile()),
+        refunded_tax: tax(),
         on_its_way: Some(hostile()),
         left: Some(hostile()),
     }

@@ -1,4 +1,4 @@
-use super::{Chrome, Line};
+use super::{Chrome, Line, Tax};
 
 /// `GET /checkouts/{id}`: how far a purchase has come.
 #[derive(askama::Template, Clone, Debug)]
@@ -14,8 +14,12 @@ pub struct StatusPage {
     pub refresh_seconds: Option<u32>,
     /// What is being bought.
     pub lines: Vec<Line>,
+    /// What of it is for shipping, when that costs anything.
+    pub shipping: Option<String>,
     /// The price of it all, such as "€24.90".
     pub total: String,
+    /// What of it is tax, when any is.
+    pub tax: Option<Tax>,
 }
 
 /// How far a purchase has come, as the customer needs to know it.

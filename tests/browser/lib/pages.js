@@ -3,6 +3,7 @@
 
 import { expect } from "@playwright/test";
 
+import { OPERATOR } from "./operator.js";
 import { WHO } from "./visitor.js";
 
 async function buys(visitor) {
@@ -22,6 +23,18 @@ async function looksIntoMailbox(visitor) {
     await visitor.goes("/mailbox");
     await expect(visitor.page.getByRole("link", { name: /^Your order/ })).toBeVisible({ timeout: 100 });
   }).toPass();
+}
+
+/** One purchase, and then at the operator's pages with the password. */
+async function operates(visitor, path) {
+  await buys(visitor);
+  await knowsPassword(visitor);
+  await visitor.goes(path);
+}
+
+async function knowsPassword({ page }) {
+  const credentials = Buffer.from(`${OPERATOR.username}:${OPERATOR.password}`).toString("base64");
+  await page.setExtraHTTPHeaders({ authorization: `Basic ${credentials}` });
 }
 
 export const PAGES = {
@@ -194,6 +207,69 @@ export const PAGES = {
     await page.getByRole("button", { name: "Arm it" }).first().click();
     await expect(page.getByRole("alert")).toHaveText("There is no operation with the path /v1/nothing.");
   },
+
+  "operator: overview": ({ visitor }) => operates(visitor, "/admin"),
+
+  "operator: checkouts": ({ visitor }) => operates(visitor, "/admin/checkouts"),
+
+  "operator: found nothing": ({ visitor }) => operates(visitor, "/admin/checkouts?q=Ada"),
+
+  "operator: story": async ({ visitor }) => {
+    await buys(visitor);
+    const path = new URL(visitor.page.url()).pathname;
+    await knowsPassword(visitor);
+    await visitor.goes(`/admin${path}`);
+    await expect(visitor.heading).toHaveText("Checkout");
+  },
+
+  "operator: order": async ({ visitor }) => {
+    await operates(visitor, "/admin/orders");
+    await visitor.page.getByRole("link", { name: /^[0-9A-Z]{4}-[0-9A-Z]{4}-[0-9A-Z]{2}$/ }).click();
+    await expect(visitor.heading).toHaveText(/^Order /);
+  },
+
+  "operator: refunds": ({ visitor }) => operates(visitor, "/admin/refunds"),
+
+  "operator: events": ({ visitor }) => operates(visitor, "/admin/events"),
+
+  "operator: outbox": async ({ visitor, shop }) => {
+    await operates(visitor, "/admin");
+    await shop.parks();
+    await visitor.goes("/admin/outbox");
+    await expect(visitor.page.getByRole("button", { name: /^Try again/ })).toBeVisible();
+  },
+
+  "operator: mails": async ({ visitor }) => {
+    await operates(visitor, "/admin");
+    await expect(async () => {
+      await visitor.goes("/admin/mails");
+      await expect(visitor.page.getByRole("button", { name: /^Send again/ })).toBeVisible({ timeout: 100 });
+    }).toPass();
+  },
+
+  "operator: discrepancies": ({ visitor }) => operates(visitor, "/admin/discrepancies"),
+
+  "operator: discrepancy": async ({ visitor, shop }) => {
+    await operates(visitor, "/admin");
+    await shop.disagrees();
+    await visitor.goes("/admin/discrepancies");
+    await visitor.page.getByRole("link", { name: "Look into it" }).first().click();
+    await visitor.page.getByRole("button", { name: "Resolve" }).click();
+    await expect(visitor.page).toHaveTitle(/^Error/);
+    await visitor.page.getByLabel("Why it needs nobody any more").fill("It was made up.");
+    await visitor.page.getByRole("button", { name: "Resolve" }).click();
+    await expect(visitor.page.getByText("It was made up.")).toBeVisible();
+  },
+
+  "operator: audit": async ({ visitor }) => {
+    await operates(visitor, "/admin/audit");
+    await visitor.page.getByRole("button", { name: "Run it" }).click();
+    await expect(visitor.page.getByText("stock is conserved")).toBeVisible();
+  },
+
+  "operator: not found": ({ visitor }) => operates(visitor, "/admin/nothing/here"),
+
+  "operator: strangers": ({ visitor }) => visitor.goes("/admin"),
 
   "error: not found": ({ visitor }) => visitor.goes("/nothing/here"),
 

@@ -9,6 +9,8 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
+import { OPERATOR } from "./operator.js";
+
 const PROGRAM = fileURLToPath(new URL("../../../target/debug/boring-checkout", import.meta.url));
 const CONTROL = { authorization: "Bearer sk_test_boring" };
 
@@ -30,6 +32,7 @@ export class Shop {
       ...["--listen", "127.0.0.1:0", "--provider-listen", "127.0.0.1:0"],
       ...["--database-url", shop.#database, "--provider-database-url", `sqlite://${shop.#folder}/provider.db`],
       ...["--mail-folder", `${shop.#folder}/mail`, "--log", "info"],
+      ...["--admin-password", OPERATOR.password],
     ]);
     shop.#process.stderr.on("data", (text) => (shop.#log += text));
     await shop.#isOpen();
@@ -87,6 +90,24 @@ export class Shop {
   async findsTouch() {
     await this.#control("DELETE", "faults");
     await this.losesWebhooks();
+  }
+
+  /** Its first message was refused ten times. */
+  async parks() {
+    await this.#alters(`update outbox set published_at = null, parked_at = created_at, attempts = 10,
+      last_error = 'refused by a story' where id = 1`);
+  }
+
+  /** The provider has a payment that is not in its books. */
+  async disagrees() {
+    await this.#alters(`insert into discrepancies (id, kind, object_id, checkout_id, detail, created_at)
+      select id, 'second_payment', 'pi_other', id, 'the provider has 4900 eur as pi_other', created_at from checkouts`);
+  }
+
+  /** Does something to the database behind the shop's back. */
+  async #alters(sql) {
+    const alter = "import sqlite3, sys\nwith sqlite3.connect(sys.argv[1], timeout=10) as db: db.execute(sys.argv[2])";
+    await promisify(execFile)("python3", ["-c", alter, `${this.#folder}/shop.db`, sql]);
   }
 
   async #control(method, path, body) {

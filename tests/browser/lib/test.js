@@ -2,6 +2,7 @@
 
 import { test as base, expect } from "@playwright/test";
 
+import { OPERATOR, Operator } from "./operator.js";
 import { LAMPS, Shop } from "./shop.js";
 import { Visitor } from "./visitor.js";
 
@@ -31,6 +32,14 @@ export const test = base.extend({
 
   visitor: async ({ page, shop }, use) => {
     await use(new Visitor(page, shop));
+  },
+
+  /** Who runs the shop, with a browser profile of their own. */
+  operator: async ({ browser, shop, complaints, javaScriptEnabled }, use) => {
+    const context = await browser.newContext({ javaScriptEnabled, httpCredentials: OPERATOR });
+    listen(context, complaints);
+    await use(new Operator(await context.newPage(), shop));
+    await context.close();
   },
 
   /** Another person, with a browser profile of their own. */

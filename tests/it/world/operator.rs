@@ -3,7 +3,10 @@
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use reqwest::{Client, Method, RequestBuilder};
 
-use super::{client, page::Page};
+use super::{
+    client,
+    page::{Form, Page},
+};
 
 /// The password of the operator's pages of every shop in this process, unless its flags say otherwise.
 pub const PASSWORD: &str = "the operator's password";
@@ -30,6 +33,15 @@ impl Operator {
 
     pub async fn posts(&self, path: &str, fields: &[(&str, &str)]) -> Page {
         self.send(self.post(path, fields)).await
+    }
+
+    pub async fn submits(&self, path: &str, form: &Form) -> Page {
+        self.send(self.submission(path, form)).await
+    }
+
+    pub fn submission(&self, path: &str, form: &Form) -> RequestBuilder {
+        let fields = form.0.iter().map(|(k, v)| (k.as_str(), v.as_str()));
+        self.post(path, &fields.collect::<Vec<_>>())
     }
 
     pub fn post(&self, path: &str, fields: &[(&str, &str)]) -> RequestBuilder {

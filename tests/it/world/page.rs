@@ -46,6 +46,24 @@ impl Page {
             .join(" ")
     }
 
+    /// The text of each that a selector finds.
+    pub fn texts(&self, selector: &str) -> Vec<String> {
+        let html = Html::parse_document(&self.html);
+        let selector = Selector::parse(selector).expect("a selector");
+        html.select(&selector)
+            .map(|element| element.text().collect::<String>().trim().to_owned())
+            .collect()
+    }
+
+    /// An attribute of each that a selector finds.
+    pub fn attributes(&self, selector: &str, name: &str) -> Vec<String> {
+        let html = Html::parse_document(&self.html);
+        let selector = Selector::parse(selector).expect("a selector");
+        html.select(&selector)
+            .map(|element| element.attr(name).unwrap_or_default().to_owned())
+            .collect()
+    }
+
     pub fn heading(&self) -> String {
         self.text("h1")
     }
@@ -70,6 +88,11 @@ impl Page {
             self.status,
             self.html
         );
+        self.fields()
+    }
+
+    /// Whatever form is on the page, as the page has it filled in.
+    pub fn fields(&self) -> Form {
         let html = Html::parse_document(&self.html);
         let inputs =
             Selector::parse("main form input, main form option[selected]").expect("a selector");

@@ -111,9 +111,9 @@ impl Process {
             .spawn()
             .expect("the program starts");
         let mut says = BufReader::new(child.stdout.take().expect("piped"));
-        let said = tokio::task::spawn_blocking(move || {
+        let printed = tokio::task::spawn_blocking(move || {
             let mut printed = String::new();
-            says.read_line(&mut printed).expect("text");
+            says.read_line(&mut printed).expect("it says where it is");
             // Whoever has the first line has them all.
             printed.push_str(std::str::from_utf8(says.buffer()).expect("text"));
             printed
@@ -121,13 +121,10 @@ impl Process {
         let mut process = Self {
             child,
             url: String::new(),
-            printed: said.await.expect("no panic"),
+            printed: printed.await.expect("no panic"),
             log,
         };
-        let line = process.printed.lines().next();
-        let Some(line) = line else {
-            panic!("it ended before it said where it is");
-        };
+        let line = process.printed.lines().next().unwrap_or_default();
         let url = line
             .strip_prefix(serves_at)
             .unwrap_or_else(|| panic!("unexpected: {line}"));

@@ -3,63 +3,21 @@
 //! Never a float, and never an amount whose currency one has to know from elsewhere. How many decimals a
 //! currency has is asked in one place, [`Currency::exponent`]; a hard-coded 100 charges yen a hundredfold.
 
+mod currency;
+mod limits;
+mod tax;
+mod typed;
+
 use std::fmt;
 
 use rust_decimal::Decimal;
 
-/// A currency the shop can sell in. Codes are ISO 4217, lower case as on the provider's wire.
-///
-/// The exponents are the provider's, which differ from ISO for a few currencies (none of these).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, sqlx::Type)]
-#[sqlx(type_name = "text", rename_all = "lowercase")]
-pub enum Currency {
-    /// Euro.
-    Eur,
-    /// US dollar.
-    Usd,
-    /// Pound sterling.
-    Gbp,
-    /// Swiss franc.
-    Chf,
-    /// Yen: no decimals.
-    Jpy,
-    /// Kuwaiti dinar: three decimals.
-    Kwd,
-}
-
-impl Currency {
-    /// The three-letter code, lower case.
-    pub fn code(self) -> &'static str {
-        match self {
-            Self::Eur => "eur",
-            Self::Usd => "usd",
-            Self::Gbp => "gbp",
-            Self::Chf => "chf",
-            Self::Jpy => "jpy",
-            Self::Kwd => "kwd",
-        }
-    }
-
-    /// How many decimals an amount has: 10 to this power minor units are one unit.
-    pub fn exponent(self) -> u32 {
-        match self {
-            Self::Jpy => 0,
-            Self::Eur | Self::Usd | Self::Gbp | Self::Chf => 2,
-            Self::Kwd => 3,
-        }
-    }
-
-    fn symbol(self) -> &'static str {
-        match self {
-            Self::Eur => "€",
-            Self::Usd => "$",
-            Self::Gbp => "£",
-            Self::Chf => "CHF\u{a0}",
-            Self::Jpy => "¥",
-            Self::Kwd => "KWD\u{a0}",
-        }
-    }
-}
+pub use self::{
+    currency::{CHARGE_MAX, Currency, UnknownCurrency},
+    limits::NotChargeable,
+    tax::{IncludedTax, NotARate, TaxRate},
+    typed::NotAnAmount,
+};
 
 /// An amount of money. Shown as people write it: `€24.90`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,11 +39,27 @@ impl Money {
         let minor = self.minor.checked_add(other.minor)?;
         (self.currency == other.currency).then_some(Self { minor, ..self })
     }
+
+    /// What is left without `other`; `None` for two currencies, or when it no longer fits.
+    pub fn minus(self, other: Self) -> Option<Self> {
+        let minor = self.minor.checked_sub(other.minor)?;
+        (self.currency == other.currency).then_some(Self { minor, ..self })
+    }
+
+    /// The amount in whole units and their fraction, as people count.
+    pub fn in_units(self) -> Decimal {
+        let units = Decimal::new(self.minor, self.currency.exponent());
+        if self.currency.is_whole() {
+            units.normalize()
+        } else {
+            units
+        }
+    }
 }
 
 impl fmt::Display for Money {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let amount = Decimal::new(self.minor, self.currency.exponent());
+        let amount = self.in_units();
         let sign = if amount.is_sign_negative() { "-" } else { "" };
         write!(f, "{sign}{}{}", self.currency.symbol(), amount.abs())
     }
@@ -103,6 +77,11 @@ mod tests {
             (Currency::Eur, -5, "-€0.05"),
             (Currency::Jpy, 500, "¥500"),
             (Currency::Kwd, 18_600, "KWD\u{a0}18.600"),
+            (Currency::Huf, 171_500, "HUF\u{a0}1715.00"),
+            // Hundredths to the provider, and nobody has ever seen one.
+            (Currency::Isk, 49_000, "ISK\u{a0}490"),
+            (Currency::Isk, 550, "ISK\u{a0}5.5"),
+            (Currency::Isk, 0, "ISK\u{a0}0"),
         ];
         for (currency, minor, shown) in cases {
             assert_eq!(Money::new(minor, currency).to_string(), shown);
@@ -115,5 +94,8 @@ mod tests {
         assert_eq!(euro.plus(euro), Some(Money::new(2, Currency::Eur)));
         assert_eq!(euro.plus(Money::new(1, Currency::Jpy)), None);
         assert_eq!(Money::new(i64::MAX, Currency::Eur).plus(euro), None);
+        assert_eq!(euro.minus(euro), Some(Money::new(0, Currency::Eur)));
+        assert_eq!(euro.minus(Money::new(1, Currency::Jpy)), None);
+        assert_eq!(Money::new(i64::MIN, Currency::Eur).minus(euro), None);
     }
 }

@@ -1,0 +1,65 @@
+//! Orders can be listed.
+
+use chrono::{DateTime, Utc};
+
+use super::OrderNumber;
+use crate::{
+    db::Db,
+    ids::CheckoutId,
+    money::{Currency, Money},
+    paging::{self, At, Keyed, Page, Turn, Turns, turns},
+};
+
+/// An order in a list.
+#[derive(Debug, sqlx::FromRow)]
+pub struct Listed {
+    /// What the customer calls it by.
+    pub number: OrderNumber,
+    /// The purchase it came from.
+    pub checkout_id: CheckoutId,
+    amount_minor: i64,
+    refunded_minor: i64,
+    currency: Currency,
+    /// Whose it is.
+    pub email: String,
+    /// When it was paid.
+    pub created_at: DateTime<Utc>,
+}
+
+impl Listed {
+    /// What was paid for it.
+    pub fn amount(&self) -> Money {
+        Money::new(self.amount_minor, self.currency)
+    }
+
+    /// What of it is given back or on its way.
+    pub fn refunded(&self) -> Money {
+        Money::new(self.refunded_minor, self.currency)
+    }
+}
+
+impl Keyed for Listed {
+    type Key = At;
+    fn key(&self) -> At {
+        At {
+            time: self.created_at,
+            id: self.number.to_string(),
+        }
+    }
+}
+
+const ALL: Turns = turns!(
+    "select o.number, o.checkout_id, o.amount_minor, o.currency, o.created_at, c.email, p.refunded_minor
+     from orders o
+     join checkouts c on c.id = o.checkout_id
+     join payments p on p.checkout_id = o.checkout_id
+     where true",
+    limit "$3",
+    "o.created_at" = "$1",
+    "o.number" = "$2"
+);
+
+/// A page of all of them, newest first.
+pub async fn list(db: &Db, turn: &Turn<At>) -> sqlx::Result<Page<Listed>> {
+    paging::page(db, &ALL, turn, |query| query).await
+}

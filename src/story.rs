@@ -1,0 +1,341 @@
+//! The whole story of one checkout: all that the database knows of it, in the order of time.
+//!
+//! Of calls of the provider the database keeps those that left the checkout undecided, and how it was decided in the end. A
+//! call whose process was killed left nothing but its number; so the count of attempts may be higher than what is told.
+
+use chrono::{DateTime, Utc};
+
+use crate::{
+    catalog::Sku,
+    checkout::{Checkout, CheckoutLine, model},
+    db::{Db, Tx, retrying},
+    discrepancies,
+    ids::CheckoutId,
+    mail,
+    orders::Order,
+    outbox::operator::OutboxRow,
+    refunds::{self, Refund},
+};
+
+/// A checkout and all that came of it.
+#[derive(Debug)]
+pub struct Story {
+    /// The checkout.
+    pub checkout: Checkout,
+    /// What was agreed.
+    pub lines: Vec<CheckoutLine>,
+    /// What became of the stock.
+    pub stock: Vec<Reservation>,
+    /// What it became.
+    pub order: Option<Order>,
+    /// What was given back, or is to be.
+    pub refunds: Vec<Refund>,
+    /// What its buyer is told.
+    pub mails: Vec<mail::operator::Listed>,
+    /// Where the provider and we disagree about it.
+    pub discrepancies: Vec<discrepancies::operator::Listed>,
+    /// What happened, and when.
+    pub moments: Vec<Moment>,
+}
+
+/// Units that were taken off the shelf.
+#[derive(Debug, sqlx::FromRow)]
+pub struct Reservation {
+    /// The product.
+    pub sku: Sku,
+    /// How many.
+    pub quantity: i64,
+    /// `held`, `sold` or `released`.
+    pub state: String,
+}
+
+/// Something that happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Moment {
+    /// When.
+    pub at: DateTime<Utc>,
+    /// What it has to do with.
+    pub about: About,
+    /// What happened, in a few words.
+    pub what: String,
+    /// The rest: names, amounts, reasons. May be empty.
+    pub detail: String,
+}
+
+/// What a moment has to do with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "each name says it")]
+pub enum About {
+    Checkout,
+    Provider,
+    Event,
+    Order,
+    Message,
+    Shipment,
+    Mail,
+    Refund,
+    Discrepancy,
+}
+
+/// The story of the checkout `id`, from one snapshot.
+pub async fn of(db: &Db, id: CheckoutId) -> sqlx::Result<Option<Story>> {
+    retrying(|| read(db, id)).await
+}
+
+async fn read(db: &Db, id: CheckoutId) -> sqlx::Result<Option<Story>> {
+    let mut tx = db.read().await?;
+    let Some(checkout) = model::get(&mut tx, id).await? else {
+        return Ok(None);
+    };
+    let mut story = Story {
+        lines: rows(
+            &mut tx,
+            "select * from checkout_lines where checkout_id = $1 order by sku",
+            id,
+        )
+        .await?,
+        stock: rows(
+            &mut tx,
+            "select * from stock_reservations where checkout_id = $1 order by sku",
+            id,
+        )
+        .await?,
+        order: rows(&mut tx, "select * from orders where checkout_id = $1", id)
+            .await?
+            .pop(),
+        refunds: rows(
+            &mut tx,
+            "select * from refunds where checkout_id = $1 order by created_at, id",
+            id,
+        )
+        .await?,
+        mails: mail::operator::of_checkout(&mut tx, id).await?,
+        discrepancies: discrepancies::operator::of_checkout(&mut tx, id).await?,
+        moments: Vec::new(),
+        checkout,
+    };
+    let mut moments = story.of_rows();
+    moments.extend(attempts(&mut tx, id).await?);
+    moments.extend(events(&mut tx, id).await?);
+    moments.extend(messages(&mut tx, id).await?);
+    moments.extend(shipments(&mut tx, id).await?);
+    moments.sort_by_key(|moment| moment.at);
+    story.moments = moments;
+    Ok(Some(story))
+}
+
+async fn rows<R: crate::db::Row>(
+    tx: &mut Tx,
+    sql: &'static str,
+    id: CheckoutId,
+) -> sqlx::Result<Vec<R>> {
+    tx.query(sql).bind(id).fetch_all().await
+}
+
+impl Moment {
+    fn new(
+        at: DateTime<Utc>,
+        about: About,
+        what: impl Into<String>,
+        detail: impl Into<String>,
+    ) -> Self {
+        Self {
+            at,
+            about,
+            what: what.into(),
+            detail: detail.into(),
+        }
+    }
+}
+
+impl Story {
+    /// What the times in the rows that are read already tell.
+    fn of_rows(&self) -> Vec<Moment> {
+        let mut moments = self.of_checkout();
+        moments.extend(self.order.iter().map(|order| {
+            Moment::new(
+                order.created_at,
+                About::Order,
+                "Order placed",
+                order.number.to_string(),
+            )
+        }));
+        moments.extend(self.refunds.iter().flat_map(of_refund));
+        moments.extend(self.mails.iter().flat_map(of_mail));
+        moments.extend(self.discrepancies.iter().flat_map(of_discrepancy));
+        moments
+    }
+
+    fn of_checkout(&self) -> Vec<Moment> {
+        let checkout = &self.checkout;
+        let about = About::Checkout;
+        let goods = "its stock is held until it ends";
+        let submitted = format!("{} by {}, {goods}", checkout.amount(), checkout.buyer.email);
+        let mut moments = vec![Moment::new(
+            checkout.created_at,
+            about,
+            "Submitted",
+            submitted,
+        )];
+        if let Some(at) = checkout.asked_at {
+            let what = "The customer is asked by their bank";
+            moments.push(Moment::new(at, About::Provider, what, ""));
+        }
+        if let Some(at) = checkout.look_up_since {
+            let what = "The payment is looked up from now on, its key is sent no more";
+            moments.push(Moment::new(at, About::Provider, what, ""));
+        }
+        if let Some(at) = checkout.concluded_at {
+            let intent = checkout
+                .payment_intent_id
+                .as_deref()
+                .unwrap_or("no payment");
+            let detail = match &checkout.failure_code {
+                Some(code) => format!("{code}, {intent}, the stock is released"),
+                None => format!("{intent}, the stock is sold"),
+            };
+            moments.push(Moment::new(
+                at,
+                about,
+                format!("Ended as {}", checkout.status),
+                detail,
+            ));
+        }
+        moments
+    }
+}
+
+fn of_refund(refund: &Refund) -> Vec<Moment> {
+    let name = refund
+        .provider_id
+        .clone()
+        .unwrap_or_else(|| refund.id.to_string());
+    let detail = format!("{} as {name}", refund.amount());
+    let mut moments = vec![Moment::new(
+        refund.created_at,
+        About::Refund,
+        "Refund asked for",
+        &detail,
+    )];
+    if let Some(at) = refund.concluded_at {
+        let what = match refund.status {
+            refunds::Status::Failed => "Refund failed",
+            refunds::Status::Pending | refunds::Status::Succeeded => "Refund made",
+        };
+        moments.push(Moment::new(at, About::Refund, what, detail));
+    }
+    moments
+}
+
+fn of_mail(listed: &mail::operator::Listed) -> Vec<Moment> {
+    let copy = match listed.mail.copy {
+        0 => String::new(),
+        number => format!(", copy {number}"),
+    };
+    let name = format!("{}{copy}", listed.mail.kind);
+    let owed = Moment::new(listed.created_at, About::Mail, "Mail owed", &name);
+    let (state, at) = listed.state();
+    let (what, detail) = match (state, &listed.last_error) {
+        ("sent", _) => ("Mail sent", format!("{name} to {}", listed.email)),
+        ("given up at", error) => {
+            let error = error.as_deref().unwrap_or_default();
+            ("Mail given up", format!("{name}: {error}"))
+        }
+        _ => return vec![owed],
+    };
+    vec![owed, Moment::new(at, About::Mail, what, detail)]
+}
+
+fn of_discrepancy(listed: &discrepancies::operator::Listed) -> Vec<Moment> {
+    let about = About::Discrepancy;
+    let what = format!("Discrepancy {}", listed.kind);
+    let mut moments = vec![Moment::new(listed.created_at, about, what, &listed.detail)];
+    if let Some(at) = listed.resolved_at {
+        let detail = match (&listed.resolved_by, &listed.note) {
+            (Some(who), Some(note)) => format!("by {who}: {note}"),
+            _ => "by itself".to_owned(),
+        };
+        let what = format!("Discrepancy {} resolved", listed.kind);
+        moments.push(Moment::new(at, about, what, detail));
+    }
+    moments
+}
+
+async fn attempts(tx: &mut Tx, id: CheckoutId) -> sqlx::Result<Vec<Moment>> {
+    let sql = "select attempt, doubt, noted_at from doubtful_attempts where checkout_id = $1 order by attempt";
+    let attempts: Vec<(i64, String, DateTime<Utc>)> = rows(tx, sql, id).await?;
+    let moment = |(attempt, doubt, at)| {
+        Moment::new(
+            at,
+            About::Provider,
+            format!("Attempt {attempt} left it undecided"),
+            doubt,
+        )
+    };
+    Ok(attempts.into_iter().map(moment).collect())
+}
+
+/// Those about its payment and about its refunds, as long as they are kept.
+async fn events(tx: &mut Tx, id: CheckoutId) -> sqlx::Result<Vec<Moment>> {
+    let sql = "select event_id, type, verdict, received_at from processed_events
+         where object_id in (select payment_intent_id from checkouts where id = $1
+                             union select provider_id from refunds where checkout_id = $1
+                             union select object_id from discrepancies where checkout_id = $1)
+         order by received_at";
+    let events: Vec<(String, String, String, DateTime<Utc>)> = rows(tx, sql, id).await?;
+    let moment = |(event, kind, verdict, at): (String, String, String, _)| {
+        Moment::new(
+            at,
+            About::Event,
+            format!("Event {kind}"),
+            format!("{event}, {verdict}"),
+        )
+    };
+    Ok(events.into_iter().map(moment).collect())
+}
+
+/// The news of it, and who has heard them, as long as they are kept.
+async fn messages(tx: &mut Tx, id: CheckoutId) -> sqlx::Result<Vec<Moment>> {
+    let messages: Vec<OutboxRow> = rows(
+        tx,
+        "select * from outbox where aggregate_id = $1 order by id",
+        id,
+    )
+    .await?;
+    let mut moments = Vec::new();
+    for row in messages {
+        let name = format!("{} (row {})", row.message.event_type, row.id);
+        moments.push(Moment::new(
+            row.created_at,
+            About::Message,
+            "Message written",
+            &name,
+        ));
+        let (state, at) = row.state();
+        let what = match state {
+            "published" => "Message published",
+            "parked since" => "Message parked",
+            _ => continue,
+        };
+        let error = row.last_error.map(|error| format!(": {error}"));
+        let detail = name + &error.unwrap_or_default();
+        moments.push(Moment::new(at, About::Message, what, detail));
+    }
+    let sql = "select i.consumer, i.message, i.consumed_at from outbox_messages m
+         join inbox i on i.consumer in ('fulfilment', 'mailer', 'refunds') and i.message = m.message
+         where m.aggregate_id = $1 order by i.consumed_at";
+    let consumed: Vec<(String, String, DateTime<Utc>)> = rows(tx, sql, id).await?;
+    moments.extend(consumed.into_iter().map(|(consumer, message, at)| {
+        let message = message.split_once('/').map_or("", |(_, kind)| kind);
+        Moment::new(at, About::Message, format!("Heard by {consumer}"), message)
+    }));
+    Ok(moments)
+}
+
+async fn shipments(tx: &mut Tx, id: CheckoutId) -> sqlx::Result<Vec<Moment>> {
+    let sql = "select s.created_at from shipments s join orders o on o.number = s.order_number
+         where o.checkout_id = $1";
+    let shipments: Vec<(DateTime<Utc>,)> = rows(tx, sql, id).await?;
+    let moment = |(at,)| Moment::new(at, About::Shipment, "Shipped", "");
+    Ok(shipments.into_iter().map(moment).collect())
+}

@@ -1,0 +1,174 @@
+//! Mails: what was given up can be tried again, and what was sent can be sent again.
+
+use axum::{
+    extract::{Path, State},
+    response::{Redirect, Response},
+};
+use uuid::Uuid;
+
+use super::{
+    error::Failure,
+    list::{Around, Cell, Form, ListPage, Table},
+    params::Params,
+};
+use crate::{
+    app::App,
+    mail::{
+        Kind,
+        copies::{self, Resent},
+        operator::{self, Listed, Which},
+    },
+    paging::SIZE,
+    web::{error::PageError, fields::Fields},
+};
+
+const HERE: &str = "/admin/mails";
+
+/// `GET /admin/mails`.
+pub async fn list(State(app): State<App>, params: Params) -> Result<Response, Failure> {
+    let limit = i64::try_from(SIZE).unwrap_or(i64::MAX);
+    let given_up = operator::given_up(&app.till.db, limit).await?;
+    let found = operator::list(&app.till.db, &params.turn()).await?;
+    let mut page = ListPage::of(
+        HERE,
+        "Mails",
+        "One of each kind about each purchase or refund. One that was refused, or tried for more than a day, is given up. To \
+         send one again makes a copy, which says so in its subject.",
+    )
+    .tells_of_retries(&params);
+    match params.text("resent") {
+        "yes" => page.notice = Some("A copy is sent now.".to_owned()),
+        "no" => {
+            page.notice = Some("It was not sent so far, so it cannot be sent again.".to_owned())
+        }
+        _ => {}
+    }
+    page.around = Around::of(&found, HERE, &[]);
+    page.tables = vec![
+        Table {
+            heading: "Given up",
+            empty: "None.",
+            columns: &[
+                "Owed since",
+                "State",
+                "At",
+                "Kind",
+                "To",
+                "About",
+                "Attempts",
+                "What was said",
+                "",
+            ],
+            form: (!given_up.is_empty()).then(|| Form {
+                action: format!("{HERE}/retry"),
+                label: "Try all of them again",
+                about: String::new(),
+                fields: Vec::new(),
+            }),
+            rows: given_up.iter().map(row).collect(),
+        },
+        Table {
+            heading: "All",
+            empty: "None.",
+            columns: &[
+                "Owed since",
+                "State",
+                "At",
+                "Kind",
+                "To",
+                "About",
+                "Attempts",
+                "What was said",
+                "",
+            ],
+            rows: found.rows.iter().map(row).collect(),
+            form: None,
+        },
+    ];
+    page.answer()
+}
+
+fn row(it: &Listed) -> Vec<Cell> {
+    let (state, at) = it.state();
+    let (state, tone) = match state {
+        "sent" => (state, "good"),
+        "given up at" => ("given up", "bad"),
+        "waits until" => ("waits until", "wait"),
+        _ => ("new", "wait"),
+    };
+    let kind = match it.mail.copy {
+        0 => it.mail.kind.to_string(),
+        number => format!("{} (copy {number})", it.mail.kind),
+    };
+    vec![
+        Cell::time(it.created_at),
+        Cell::state(state, tone),
+        Cell::time(at),
+        Cell::text(kind),
+        Cell::text(&it.email),
+        Cell::link(
+            it.subject(),
+            format!("/admin/checkouts/{}", it.mail.checkout_id),
+        ),
+        Cell::text(it.attempts),
+        Cell::text(it.last_error.as_deref().unwrap_or_default()),
+        action(it, state),
+    ]
+}
+
+/// The mail itself can be sent again; its copies need not be.
+fn action(it: &Listed, state: &str) -> Cell {
+    let (about, kind) = (it.mail.about, it.mail.kind);
+    match (state, it.mail.copy) {
+        ("given up", _) => Cell::form(Form {
+            action: format!("{HERE}/{about}/retry"),
+            label: "Try again",
+            about: format!("{kind} about {}", it.subject()),
+            fields: Vec::new(),
+        }),
+        ("sent", 0) => Cell::form(Form {
+            action: format!("{HERE}/{about}/{kind}/resend"),
+            label: "Send again",
+            about: format!("{kind} about {}", it.subject()),
+            fields: vec![("form_key", Uuid::new_v4().to_string())],
+        }),
+        _ => Cell::default(),
+    }
+}
+
+/// `POST /admin/mails/retry`: all that were given up.
+pub async fn retry_all(State(app): State<App>) -> Result<Redirect, Failure> {
+    retry(&app, None).await
+}
+
+/// `POST /admin/mails/{about}/retry`: those about one purchase or refund.
+pub async fn retry_one(
+    State(app): State<App>,
+    Path(about): Path<String>,
+) -> Result<Redirect, Failure> {
+    let about = Uuid::try_parse(&about).map_err(|_| PageError::NotFound)?;
+    retry(&app, Some(Which::About(about))).await
+}
+
+async fn retry(app: &App, which: Option<Which>) -> Result<Redirect, Failure> {
+    let retried = operator::retry(&app.till.db, which.as_ref()).await?;
+    tracing::info!(?which, retried, "mails are tried again");
+    Ok(Redirect::to(&format!("{HERE}?retried={retried}")))
+}
+
+/// `POST /admin/mails/{about}/{kind}/resend`: one copy for each form that was rendered.
+pub async fn resend(
+    State(app): State<App>,
+    Path((about, kind)): Path<(String, String)>,
+    fields: Result<Fields, PageError>,
+) -> Result<Redirect, Failure> {
+    let about = Uuid::try_parse(&about).map_err(|_| PageError::NotFound)?;
+    let kind = Kind::named(&kind).ok_or(PageError::NotFound)?;
+    let form = Uuid::try_parse(fields?.text("form_key")).map_err(|_| PageError::CutOff)?;
+    let now = app.till.clock.now();
+    let resent = match copies::resend(&app.till.db, about, kind, form, now).await? {
+        Resent::Owed => "yes",
+        Resent::NotSentYet => "no",
+    };
+    Ok(Redirect::to(&format!("{HERE}?resent={resent}")))
+}

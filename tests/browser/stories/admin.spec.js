@@ -1,0 +1,78 @@
+// The operator's pages: what happened is found and read, and what is stuck gets going again.
+
+import { expect, expectOf, test } from "../lib/test.js";
+import { WHO } from "../lib/visitor.js";
+
+const PHONE = { width: 360, height: 740 };
+
+for (const [device, viewport] of [["at a desk", undefined], ["on a phone", PHONE]]) {
+  test(`an operator finds a purchase and reads its story, ${device}`, async ({ visitor, operator, shop }) => {
+    if (viewport) await operator.page.setViewportSize(viewport);
+    await visitor.getsReadyToPay();
+    await visitor.pays();
+    await visitor.isToldThatItIsPaid();
+    await operator.waitsFor("/admin/mails", "sent");
+
+    await operator.goes("/admin");
+    await expect(operator.heading).toHaveText("Overview");
+    await operator.searches(WHO.email.toUpperCase());
+    await expect(operator.page.getByRole("row")).toHaveCount(2);
+    await operator.readsStory();
+    const story = operator.page.locator(".admin-story");
+    for (const moment of ["Submitted", "Ended as paid", "Order placed", "Shipped", "Mail sent"]) {
+      await expect(story.getByText(moment, { exact: true })).toBeVisible();
+    }
+
+    await operator.page.getByRole("link", { name: /^[0-9A-Z]{4}-[0-9A-Z]{4}-[0-9A-Z]{2}$/ }).click();
+    await expect(operator.heading).toHaveText(/^Order /);
+    await expect(operator.page.getByText("Desk lamp")).toBeVisible();
+    await expectOf(shop, { checkouts: 1, paid: 1 });
+  });
+}
+
+test("a parked message is tried again, and everybody hears of it", async ({ visitor, operator, shop }) => {
+  await operator.page.setViewportSize(PHONE);
+  await visitor.getsReadyToPay();
+  await visitor.pays();
+  await visitor.isToldThatItIsPaid();
+  await operator.waitsFor("/admin/outbox", "published");
+  await shop.parks();
+
+  await operator.goes("/admin");
+  await operator.page.getByRole("link", { name: "1 parked messages" }).click();
+  const parked = operator.page.getByRole("table", { name: "Parked" });
+  await expect(parked).toContainText("refused by a story");
+  await operator.page.getByRole("button", { name: /^Try again/ }).click();
+  await expect(operator.page.getByRole("status")).toHaveText("One is tried again now.");
+  await expect(parked).toHaveCount(0);
+  await operator.waitsFor("/admin/outbox", "published");
+  await expectOf(shop, { checkouts: 1, paid: 1 });
+});
+
+test("the audit is run, and says that all holds", async ({ visitor, operator, shop }) => {
+  await visitor.getsReadyToPay();
+  await visitor.pays();
+  await visitor.isToldThatItIsPaid();
+  await operator.goes("/admin/audit");
+  await operator.page.getByRole("button", { name: "Run it" }).click();
+  await expect(operator.page.getByRole("status")).toContainText("All of it holds");
+  await expect(operator.page.getByText("stock is conserved")).toBeVisible();
+  await expectOf(shop, { checkouts: 1, paid: 1 });
+});
+
+test("strangers are asked for the password", async ({ visitor, shop }) => {
+  const answer = await visitor.page.request.get(`${shop.url}/admin`);
+  expect(answer.status()).toBe(401);
+  expect(answer.headers()["www-authenticate"]).toContain("Basic");
+});
+
+test("a double click on Send again sends one copy", { tag: "@scripts" }, async ({ visitor, operator, shop }) => {
+  await visitor.getsReadyToPay();
+  await visitor.pays();
+  await visitor.isToldThatItIsPaid();
+  await operator.waitsFor("/admin/mails", "sent");
+  await operator.page.getByRole("button", { name: /^Send again/ }).dblclick();
+  await operator.waitsFor("/admin/mails", "order_confirmation (copy 1)");
+  await expect(operator.page.getByText("(copy 2)")).toHaveCount(0);
+  await expectOf(shop, { checkouts: 1, paid: 1 });
+});
