@@ -35,6 +35,7 @@ use crate::{
     web::{
         self,
         admin::access::{self, Access},
+        api::ApiKeys,
         metrics::Metrics,
     },
     webhooks::missed,
@@ -53,6 +54,8 @@ pub struct App {
     pub webhook_secrets: Arc<[Secret]>,
     /// The links to orders that mails carry.
     pub order_links: OrderLinks,
+    /// The keys of the programs that buy through the API.
+    pub api_keys: ApiKeys,
     /// The mails that were written, where anybody who sees the shop may see them.
     pub mailbox: Option<Mailbox>,
     /// How long a client may take to send a request, and to wait for its answer.
@@ -113,12 +116,11 @@ impl Shop {
         let order_links = OrderLinks::open(&db, &public_url, clock.now())
             .await
             .map_err(StartError::Database)?;
-        let (password, made_up_password) = match &args.admin_password {
-            Some(password) => (password.clone(), None),
-            None => {
-                let password = access::make_up();
-                (password.clone(), Some(password))
-            }
+        let (password, made_up_password) = if let Some(password) = &args.admin_password {
+            (password.clone(), None)
+        } else {
+            let password = access::make_up();
+            (password.clone(), Some(password))
         };
         let app = App {
             order_links,
@@ -141,6 +143,7 @@ impl Shop {
                 pricing: Arc::new(pricing),
             },
             webhook_secrets: args.webhook_secret.clone().into(),
+            api_keys: ApiKeys::new(&args.api_keys()),
             mailbox: mailbox(args),
             answer_within: args.request_timeout,
             proxies: args.proxies,

@@ -38,7 +38,7 @@ use chrono::TimeDelta;
 
 pub use self::{
     charge::charge,
-    drive::{drive, resume},
+    drive::{drive, is_in_first_hands, resume},
     limits::Limits,
     model::{Checkout, CheckoutLine, Status},
     purchase::{Browser, Buyer, IdempotencyKey, PaymentMethod, Purchase},

@@ -155,11 +155,6 @@ fn agreed_amount(wish: &Wish, left: Money) -> Result<i64, RequestError> {
     if wish.amount_minor.is_some() && (amount < 1 || is_between_steps) {
         return Err(RequestError::NotAnAmount);
     }
-    let step = left.currency.step();
-    if amount % step != 0 {
-        let step = Money::new(step, left.currency);
-        return Err(RequestError::BetweenSteps { step });
-    }
     if wish
         .left_shown_minor
         .is_some_and(|shown| shown != left.minor)
@@ -229,12 +224,6 @@ pub enum RequestError {
     /// Zero, less, or between two amounts that a card can be given.
     #[error("This is no amount that can be given back.")]
     NotAnAmount,
-    /// There is no coin for it, and the provider would refuse it.
-    #[error("The amount to give back has to be a multiple of {step}.")]
-    BetweenSteps {
-        /// The smallest difference between two amounts.
-        step: Money,
-    },
     /// All of it was given back, or is on its way.
     #[error("Nothing is left to give back: all of it was given back, or is on its way.")]
     NothingLeft,

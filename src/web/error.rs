@@ -131,7 +131,6 @@ impl From<RequestError> for PageError {
             RequestError::Db(error) => Self::Db(error),
             // The form shows all but the last of these beside a field, or above it.
             RequestError::NotAnAmount
-            | RequestError::BetweenSteps { .. }
             | RequestError::NothingLeft
             | RequestError::TooMuch { .. }
             | RequestError::LeftChanged { .. }

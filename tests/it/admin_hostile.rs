@@ -106,7 +106,7 @@ async fn r73_what_others_wrote_is_only_text_on_each_of_the_operators_pages() {
         "refunds",
         "events",
         "outbox",
-        "mails",
+        "mail",
         "discrepancies",
     ] {
         sees(&operator, &format!("/admin/{list}"), &text).await;
@@ -183,7 +183,7 @@ async fn no_search_no_place_and_no_form_is_an_error_of_ours() {
         "refunds",
         "events",
         "outbox",
-        "mails",
+        "mail",
         "discrepancies",
     ] {
         for value in odd {
@@ -207,7 +207,7 @@ async fn no_search_no_place_and_no_form_is_an_error_of_ours() {
         .await;
     assert_eq!(answer.status, 404);
     let no_form = operator
-        .request(reqwest::Method::POST, "/admin/mails/retry")
+        .request(reqwest::Method::POST, "/admin/mail/retry")
         .body("{}");
     assert_eq!(
         operator.send(no_form).await.status,

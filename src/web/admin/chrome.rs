@@ -1,7 +1,5 @@
 //! What is around each of the operator's pages.
 
-use crate::web::assets;
-
 /// The pages that can be gone to from every other: address and name.
 const PAGES: [(&str, &str); 9] = [
     ("/admin", "Overview"),
@@ -10,7 +8,7 @@ const PAGES: [(&str, &str); 9] = [
     ("/admin/refunds", "Refunds"),
     ("/admin/events", "Events"),
     ("/admin/outbox", "Outbox"),
-    ("/admin/mails", "Mails"),
+    ("/admin/mail", "Mail"),
     ("/admin/discrepancies", "Discrepancies"),
     ("/admin/audit", "Audit"),
 ];
@@ -49,11 +47,6 @@ impl Chrome {
             searched: text.to_owned(),
             ..self
         }
-    }
-
-    /// The address of a file of `static/`.
-    pub fn asset(&self, path: &str) -> String {
-        assets::url(path)
     }
 
     /// The links of the navigation.

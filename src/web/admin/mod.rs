@@ -12,7 +12,7 @@ mod error;
 mod events;
 mod failures;
 mod list;
-mod mails;
+mod mail;
 mod orders;
 mod outbox;
 mod overview;
@@ -49,10 +49,10 @@ pub fn router(app: &App) -> Router<App> {
         .route("/outbox", get(outbox::list))
         .route("/outbox/retry", post(outbox::retry_all))
         .route("/outbox/{id}/retry", post(outbox::retry_one))
-        .route("/mails", get(mails::list))
-        .route("/mails/retry", post(mails::retry_all))
-        .route("/mails/{about}/retry", post(mails::retry_one))
-        .route("/mails/{about}/{kind}/resend", post(mails::resend))
+        .route("/mail", get(mail::list))
+        .route("/mail/retry", post(mail::retry_all))
+        .route("/mail/{about}/retry", post(mail::retry_one))
+        .route("/mail/{about}/{kind}/resend", post(mail::resend))
         .route("/discrepancies", get(discrepancies::list))
         .route("/discrepancies/{id}", get(discrepancies::one))
         .route("/discrepancies/{id}/resolve", post(discrepancies::resolve))

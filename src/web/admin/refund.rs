@@ -73,9 +73,7 @@ async fn explain(
             let problem = format!("{why} Nothing was done. Look at the refunds, and decide again.");
             (StatusCode::CONFLICT, Some(problem))
         }
-        RequestError::NotAnAmount
-        | RequestError::BetweenSteps { .. }
-        | RequestError::TooMuch { .. } => {
+        RequestError::NotAnAmount | RequestError::TooMuch { .. } => {
             form.amount.error = Some(why);
             (StatusCode::UNPROCESSABLE_ENTITY, None)
         }

@@ -12,10 +12,43 @@ fn hostile() -> String {
     HOSTILE.to_owned()
 }
 
+fn api() -> ApiPage {
+    let named = || Named {
+        name: hostile(),
+        note: hostile(),
+        about: hostile(),
+    };
+    ApiPage {
+        chrome: chrome(),
+        about: vec![hostile()],
+        operations: vec![Operation {
+            id: "operation".to_owned(),
+            method: hostile(),
+            path: hostile(),
+            summary: hostile(),
+            about: vec![hostile()],
+            parameters: vec![named()],
+            fields: vec![named()],
+            answers: vec![named()],
+            example: Example {
+                call: hostile(),
+                answer: hostile(),
+            },
+        }],
+        problems: vec![ProblemKind {
+            slug: "problem".to_owned(),
+            status: 404,
+            title: hostile(),
+            detail: hostile(),
+        }],
+    }
+}
+
 pub(super) fn chrome() -> Chrome {
     Chrome {
         cart_units: Some(3),
         has_mailbox: true,
+        has_api: true,
     }
 }
 
@@ -267,6 +300,7 @@ pub(super) fn pages() -> Vec<(&'static str, String)> {
             status(Status::TooLate(TooLate::LookedInto)).render(),
         ),
         ("order", order().render()),
+        ("api", api().render()),
         ("mailbox", mailbox(vec![letter()]).render()),
         ("mailbox, empty", mailbox(Vec::new()).render()),
         ("letter", letter_page().render()),
