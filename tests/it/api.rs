@@ -93,7 +93,8 @@ async fn the_order_of_a_program_has_a_page_for_its_customer() {
     let bought = shop.caller().buys(&fresh_key(), &tea()).await;
     shop.finishes().await;
     let number = bought.text("order_number").parse().expect("a number");
-    let link = shop.app().order_links.to(&number);
+    let placed_at = shop.app().till.clock.now();
+    let link = shop.app().order_links.to(&number, placed_at);
     let path = link.strip_prefix(&shop.url).expect("the shop's");
 
     let page = shop.visitor().sees(path).await;

@@ -189,9 +189,10 @@ fn refused(error: SubmitError, new: &NewCheckout) -> Problem {
         },
         SubmitError::Db(error) => error.into(),
         // None of these comes of a request without a form.
-        SubmitError::GoodsChanged | SubmitError::BoughtBefore(_) | SubmitError::Raced => {
-            kinds::BUSY.problem()
-        }
+        SubmitError::GoodsChanged
+        | SubmitError::BoughtBefore(_)
+        | SubmitError::TooMany(_)
+        | SubmitError::Raced => kinds::BUSY.problem(),
     }
 }
 

@@ -19,7 +19,7 @@ use super::{
 use crate::{
     cart::{Item, LINES_MAX, QUANTITY_MAX},
     catalog::Sku,
-    checkout::{Buyer, IdempotencyKey, Purchase, purchase::PAYMENT_METHODS},
+    checkout::{Buyer, IdempotencyKey, PaymentMethod, Purchase, purchase::PAYMENT_METHODS},
     ids::CartId,
     money::{Currency, Money},
 };
@@ -78,6 +78,7 @@ impl NewCheckout {
         }
         let items = self.parse_items(&mut errors);
         let payment_method = self.payment_method.parse().ok();
+        let payment_method = payment_method.filter(|method: &PaymentMethod| method.takes(currency));
         if payment_method.is_none() {
             errors.add(
                 "/payment_method",
@@ -108,6 +109,7 @@ impl NewCheckout {
             payment_method,
             // A program says with each key that it means another purchase. There is nobody to ask.
             buy_again: true,
+            browser: None,
         })
     }
 
@@ -173,7 +175,7 @@ fn payment_methods() -> Schema {
     ObjectBuilder::new()
         .schema_type(Type::String)
         .description(Some(
-            "One of the payment provider's payment methods that the shop takes.",
+            "One of the payment provider's payment methods that the shop takes; a bank account in its own currency.",
         ))
         .enum_values(Some(names))
         .into()
