@@ -1,10 +1,11 @@
 //! What is around each of the operator's pages.
 
 /// The pages that can be gone to from every other: address and name.
-const PAGES: [(&str, &str); 9] = [
+const PAGES: [(&str, &str); 10] = [
     ("/admin", "Overview"),
     ("/admin/checkouts", "Checkouts"),
     ("/admin/orders", "Orders"),
+    ("/admin/customers", "Customers"),
     ("/admin/refunds", "Refunds"),
     ("/admin/events", "Events"),
     ("/admin/outbox", "Outbox"),

@@ -7,6 +7,7 @@ pub mod access;
 mod audit;
 mod checkouts;
 mod chrome;
+mod customers;
 mod discrepancies;
 mod error;
 mod events;
@@ -44,6 +45,7 @@ pub fn router(app: &App) -> Router<App> {
         .route("/orders/{number}/refunds", post(refund::ask))
         .route("/orders/{number}/refunds/new", get(refund::form))
         .route("/orders/{number}/refunds/{id}", get(refund_status::status))
+        .route("/customers", get(customers::list))
         .route("/refunds", get(refunds::list))
         .route("/events", get(events::list))
         .route("/outbox", get(outbox::list))
