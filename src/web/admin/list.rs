@@ -62,6 +62,9 @@ impl Table {
     }
 }
 
+/// What the column of [`Cell::tries`] says.
+pub const TRIES: &str = "Attempts, and what was said";
+
 /// One cell.
 #[derive(Default)]
 pub struct Cell {
@@ -96,7 +99,7 @@ impl Cell {
     }
 
     /// Of plain text.
-    pub fn text(text: impl ToString) -> Self {
+    pub fn text(text: &(impl ToString + ?Sized)) -> Self {
         Self {
             text: text.to_string(),
             ..Self::default()
@@ -104,7 +107,7 @@ impl Cell {
     }
 
     /// Of text that leads to `url`.
-    pub fn link(text: impl ToString, url: String) -> Self {
+    pub fn link(text: &(impl ToString + ?Sized), url: String) -> Self {
         Self {
             url: Some(url),
             ..Self::text(text)
@@ -115,15 +118,23 @@ impl Cell {
     pub fn time(at: DateTime<Utc>) -> Self {
         Self {
             datetime: Some(at.to_rfc3339_opts(SecondsFormat::Secs, true)),
-            ..Self::text(exactly(at))
+            ..Self::text(&exactly(at))
         }
     }
 
     /// Of how something stands.
-    pub fn state(text: impl ToString, tone: &'static str) -> Self {
+    pub fn state(text: &(impl ToString + ?Sized), tone: &'static str) -> Self {
         Self {
             tone: Some(tone),
             ..Self::text(text)
+        }
+    }
+
+    /// Of how often something was tried, and what was said last: the column [`TRIES`].
+    pub fn tries(attempts: i64, said: Option<&str>) -> Self {
+        match said {
+            Some(said) => Self::text(&format!("{attempts}: {said}")),
+            None => Self::text(&attempts),
         }
     }
 
