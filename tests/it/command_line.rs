@@ -66,7 +66,7 @@ fn help_names_every_flag_with_its_environment_variable_and_default() {
             "MAIL_FROM",
             "The Boring Shop <shop@boring.example>",
         ),
-        ("--api-keys", "API_KEYS", "[env: API_KEYS]"),
+        ("--api-keys", "API_KEYS", "none, there is no"),
         ("--admin-password", "ADMIN_PASSWORD", "none, one is"),
         ("--attempts-per-session", "ATTEMPTS_PER_SESSION", "20"),
         ("--attempts-per-address", "ATTEMPTS_PER_ADDRESS", "60"),
