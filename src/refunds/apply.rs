@@ -40,17 +40,14 @@ pub async fn apply(tx: &mut Tx, made: &wire::Refund, now: DateTime<Utc>) -> sqlx
     Ok(verdict)
 }
 
-/// Books what was told of a payment's refunds before the payment itself was known, or that it had come too late.
+/// Books what was told of a payment's refunds before the payment itself was known.
 pub(super) async fn what_was_told_early(
     tx: &mut Tx,
     checkout: CheckoutId,
     now: DateTime<Utc>,
 ) -> sqlx::Result<()> {
     let payment: Option<(String,)> = tx
-        .query(
-            "select payment_intent_id from checkouts
-             where id = $1 and payment_intent_id is not null",
-        )
+        .query("select payment_intent_id from payments where checkout_id = $1")
         .bind(checkout)
         .fetch_optional()
         .await?;

@@ -57,7 +57,6 @@ use crate::{
 pub async fn hear(tx: &mut Tx, message: &Message, now: DateTime<Utc>) -> Result<(), ConsumeError> {
     if let Some(wish) = late::RefundRequested::read(message)? {
         late::open(tx, &wish, now).await?;
-        apply::what_was_told_early(tx, wish.checkout_id, now).await?;
     }
     if let Some(placed) = OrderPlaced::read(message)? {
         apply::what_was_told_early(tx, placed.checkout_id, now).await?;

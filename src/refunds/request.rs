@@ -11,8 +11,8 @@
 //! ```
 //!
 //! Nothing here talks to the provider: the refund is on disk, and its money reserved, before anybody is asked for it.
-//! Drop the unique index on `refunds.idempotency_key` and a test named `r61` fails on PostgreSQL, where two transactions
-//! can be in the middle of this at once.
+//! Drop the unique index on `refunds.idempotency_key`, and `a_key_is_one_orders` fails on PostgreSQL, where two transactions
+//! can be in the middle of this at once. Of one order, what is left would tell them apart too.
 
 use chrono::{DateTime, Utc};
 

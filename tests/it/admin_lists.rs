@@ -250,10 +250,10 @@ async fn checkouts_mails_and_messages_are_paged_through_alike() {
     };
     let mails = all("select about from emails").await;
     assert!(mails.len() > 120);
-    let (down, _) = turns_pages(&operator, "/admin/mail", 6, async || {}).await;
+    let (down, _) = turns_pages(&operator, "/admin/mail", 5, async || {}).await;
     is_complete(&down, &mails);
     let messages = all("select aggregate_id from outbox").await;
-    let (down, _) = turns_pages(&operator, "/admin/outbox", 6, async || {}).await;
+    let (down, _) = turns_pages(&operator, "/admin/outbox", 5, async || {}).await;
     is_complete(&down, &messages);
 }
 

@@ -6,12 +6,15 @@ use boring_checkout::{
         Message,
         inbox::{Consumer, consume},
     },
-    refunds::refunder::Refunder,
+    refunds::{self, Requested, refunder::Refunder},
     workers::Work as _,
 };
 use serde_json::json;
 
-use crate::world::{Letter, ONCE, Shop, client, event};
+use crate::{
+    refunds_requested::wish,
+    world::{Letter, ONCE, Shop, client, event},
+};
 
 const LEASE: u64 = 120;
 
@@ -73,6 +76,26 @@ async fn a_refund_is_claimed_once_until_its_lease_runs_out() {
     assert_eq!(claims(&refunder).await, 0);
     shop.later(11);
     assert_eq!(claims(&refunder).await, 1);
+}
+
+/// Whoever asked is at work on it, and no worker is. If they have died, one goes on when the lease runs out.
+#[tokio::test]
+async fn a_refund_is_first_whose_request_it_was() {
+    let shop = Shop::open().await;
+    let buyer = shop.visitor().with_cart("TEA-01", 1).await;
+    let status = buyer.buys().await;
+    assert_eq!(buyer.waits_at(&status).await, "Paid");
+    let till = shop.app().till.clone();
+    let asked = refunds::request(&till, &wish(&shop).await).await;
+    assert!(matches!(asked, Ok(Requested::New(_))), "{asked:?}");
+    let refunder = Refunder { till };
+    assert_eq!(claims(&refunder).await, 0);
+    shop.later(LEASE + 1);
+    performs(&refunder).await;
+    shop.settles().await;
+    let report = shop.report().await;
+    assert!(report.ok, "{report}");
+    assert_eq!((report.counts.orders, report.counts.refunds), (1, 1));
 }
 
 /// Somebody took so long that the refund is another's by now.

@@ -72,9 +72,9 @@ async fn what_is_given_back_before_our_own_call_arrives_is_its_refund() {
     let intent = intent(&shop).await;
     // One that has failed, a part, and one in another currency are not it.
     for (n, amount, currency, status) in [
-        (1, 490, "eur", "failed"),
-        (2, 489, "eur", "succeeded"),
-        (3, 490, "usd", "succeeded"),
+        (11, 490, "eur", "failed"),
+        (12, 489, "eur", "succeeded"),
+        (13, 490, "usd", "succeeded"),
     ] {
         let told = json!({
             "id": format!("evt_{n}"), "object": "event", "type": "refund.updated", "livemode": false,

@@ -62,6 +62,9 @@ impl Table {
     }
 }
 
+/// What the column of [`Cell::tries`] says.
+pub const TRIES: &str = "Attempts, and what was said";
+
 /// One cell.
 #[derive(Default)]
 pub struct Cell {
@@ -124,6 +127,14 @@ impl Cell {
         Self {
             tone: Some(tone),
             ..Self::text(text)
+        }
+    }
+
+    /// Of how often something was tried, and what was said last: the column [`TRIES`].
+    pub fn tries(attempts: i64, said: Option<&str>) -> Self {
+        match said {
+            Some(said) => Self::text(&format!("{attempts}: {said}")),
+            None => Self::text(&attempts),
         }
     }
 

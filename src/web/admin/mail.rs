@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::{
     error::Failure,
-    list::{Around, Cell, Form, ListPage, Table},
+    list::{Around, Cell, Form, ListPage, TRIES, Table},
     params::Params,
 };
 use crate::{
@@ -23,6 +23,8 @@ use crate::{
 };
 
 const HERE: &str = "/admin/mail";
+
+const COLUMNS: &[&str] = &["State", "At", "Kind", "To", "About", TRIES, ""];
 
 /// `GET /admin/mail`.
 pub async fn list(State(app): State<App>, params: Params) -> Result<Response, Failure> {
@@ -48,17 +50,7 @@ pub async fn list(State(app): State<App>, params: Params) -> Result<Response, Fa
         Table {
             heading: "Given up",
             empty: "None.",
-            columns: &[
-                "Owed since",
-                "State",
-                "At",
-                "Kind",
-                "To",
-                "About",
-                "Attempts",
-                "What was said",
-                "",
-            ],
+            columns: COLUMNS,
             form: (!given_up.is_empty()).then(|| Form {
                 action: format!("{HERE}/retry"),
                 label: "Try all of them again",
@@ -70,17 +62,7 @@ pub async fn list(State(app): State<App>, params: Params) -> Result<Response, Fa
         Table {
             heading: "All",
             empty: "None.",
-            columns: &[
-                "Owed since",
-                "State",
-                "At",
-                "Kind",
-                "To",
-                "About",
-                "Attempts",
-                "What was said",
-                "",
-            ],
+            columns: COLUMNS,
             rows: found.rows.iter().map(row).collect(),
             form: None,
         },
@@ -101,7 +83,6 @@ fn row(it: &Listed) -> Vec<Cell> {
         number => format!("{} (copy {number})", it.mail.kind),
     };
     vec![
-        Cell::time(it.created_at),
         Cell::state(state, tone),
         Cell::time(at),
         Cell::text(&kind),
@@ -110,8 +91,7 @@ fn row(it: &Listed) -> Vec<Cell> {
             &it.subject(),
             format!("/admin/checkouts/{}", it.mail.checkout_id),
         ),
-        Cell::text(&it.attempts),
-        Cell::text(it.last_error.as_deref().unwrap_or_default()),
+        Cell::tries(it.attempts, it.last_error.as_deref()),
         action(it, state),
     ]
 }

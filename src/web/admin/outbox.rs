@@ -7,7 +7,7 @@ use axum::{
 
 use super::{
     error::Failure,
-    list::{Around, Cell, Form, ListPage, Table},
+    list::{Around, Cell, Form, ListPage, TRIES, Table},
     params::Params,
 };
 use crate::{
@@ -36,15 +36,7 @@ pub async fn list(State(app): State<App>, params: Params) -> Result<Response, Fa
         Table {
             heading: "Parked",
             empty: "None.",
-            columns: &[
-                "Message",
-                "State",
-                "Since",
-                "Attempts",
-                "What was said",
-                "About",
-                "",
-            ],
+            columns: &["Message", "State", "Since", TRIES, "About", ""],
             form: (!parked.is_empty()).then(|| Form {
                 action: format!("{HERE}/retry"),
                 label: "Try all of them again",
@@ -56,14 +48,7 @@ pub async fn list(State(app): State<App>, params: Params) -> Result<Response, Fa
         Table {
             heading: "All",
             empty: "None.",
-            columns: &[
-                "Message",
-                "State",
-                "Since",
-                "Attempts",
-                "What was said",
-                "About",
-            ],
+            columns: &["Message", "State", "Since", TRIES, "About"],
             rows: found.rows.iter().map(row).collect(),
             form: None,
         },
@@ -98,8 +83,7 @@ fn row(it: &OutboxRow) -> Vec<Cell> {
         )),
         Cell::state(state, tone),
         Cell::time(at),
-        Cell::text(&it.attempts),
-        Cell::text(it.last_error.as_deref().unwrap_or_default()),
+        Cell::tries(it.attempts, it.last_error.as_deref()),
         Cell::link(&about, format!("/admin/checkouts/{about}")),
     ]
 }

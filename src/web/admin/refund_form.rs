@@ -4,7 +4,7 @@ use crate::{
     checkout::IdempotencyKey,
     money::{Currency, Money},
     orders::Order,
-    refunds::{Reason, Requester, Wish},
+    refunds::{Reason, Requester, Wish, wish::NotAReason},
     web::{fields::Fields, views::Field},
 };
 
@@ -57,7 +57,7 @@ impl RefundForm {
             amount_minor: Some(amount?.minor),
             left_shown_minor: Some(self.remaining()?),
             restock: self.restock,
-            reason: reason?,
+            reason: reason.ok()?,
         })
     }
 
@@ -70,15 +70,14 @@ impl RefundForm {
             .ok()
     }
 
-    /// One may be given or none.
-    fn reason(&mut self) -> Option<Option<Reason>> {
+    /// Why, if anything was typed.
+    fn reason(&mut self) -> Result<Option<Reason>, NotAReason> {
         if self.reason.value.is_empty() {
-            return Some(None);
+            return Ok(None);
         }
         let reason = self.reason.value.parse();
         reason
             .inspect_err(|error| self.reason.error = Some(format!("This is too much: {error}.")))
-            .ok()
             .map(Some)
     }
 

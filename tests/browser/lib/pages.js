@@ -269,8 +269,6 @@ export const PAGES = {
 
   "operator: not found": ({ visitor }) => operates(visitor, "/admin/nothing/here"),
 
-  "operator: strangers": ({ visitor }) => visitor.goes("/admin"),
-
   "error: not found": ({ visitor }) => visitor.goes("/nothing/here"),
 
   "error: a form that was used": async ({ visitor }) => {
