@@ -110,12 +110,11 @@ impl Shop {
         let order_links = OrderLinks::open(&db, &public_url, clock.now())
             .await
             .map_err(StartError::Database)?;
-        let (password, made_up_password) = match &args.admin_password {
-            Some(password) => (password.clone(), None),
-            None => {
-                let password = access::make_up();
-                (password.clone(), Some(password))
-            }
+        let (password, made_up_password) = if let Some(password) = &args.admin_password {
+            (password.clone(), None)
+        } else {
+            let password = access::make_up();
+            (password.clone(), Some(password))
         };
         let app = App {
             order_links,

@@ -4,6 +4,8 @@
 //! and the other one waits and updates it, since the address is unique. No transaction takes the rows of two customers,
 //! and nothing that others want is taken after it, so nobody waits in a circle.
 
+pub mod operator;
+
 use chrono::{DateTime, Utc};
 
 use crate::{checkout::Buyer, db::Tx, ids::CustomerId};

@@ -52,7 +52,7 @@ pub enum Search {
     All,
     /// Those that stand so.
     Status(Status),
-    /// Those of an e-mail address, in lower case.
+    /// Those of an e-mail address, in any case.
     Email(String),
     /// The one that became this order.
     Order(OrderNumber),
@@ -80,8 +80,7 @@ impl Search {
         }
         let is_sane = !text.contains(char::is_control);
         if is_sane && text.contains('@') {
-            // As both engines make it: SQLite knows no other letters.
-            return Some(Self::Email(text.to_ascii_lowercase()));
+            return Some(Self::Email(text.to_owned()));
         }
         let is_provider_id = ["pi_", "re_", "evt_"].iter().any(|it| text.starts_with(it));
         (is_sane && is_provider_id).then(|| Self::Provider(text.to_owned()))
@@ -111,7 +110,8 @@ macro_rules! listed {
 
 const ALL: Turns = listed!("true");
 const OF_STATUS: Turns = listed!("c.status = $3");
-const OF_EMAIL: Turns = listed!("lower(c.email) = $3");
+// SQLite knows the cases of no letters but ASCII's.
+const OF_EMAIL: Turns = listed!("lower(c.email) = lower($3)");
 const OF_ORDER: Turns = listed!("c.id in (select checkout_id from orders where number = $3)");
 const OF_ID: Turns = listed!(
     "c.id in (select id from checkouts where id = $3
@@ -164,7 +164,7 @@ mod tests {
             (" Paid ", Some(Search::Status(Status::Paid))),
             (
                 "Ada@Example.ORG",
-                Some(Search::Email("ada@example.org".to_owned())),
+                Some(Search::Email("Ada@Example.ORG".to_owned())),
             ),
             ("7k3m-9qxt-2p", Some(Search::Order(number))),
             (&id.to_string(), Some(Search::Id(id))),

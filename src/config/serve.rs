@@ -103,7 +103,7 @@ pub struct ServeArgs {
     /// How long a customer has to answer their bank before the payment is given up
     #[arg(long, env = "AUTHENTICATION_TIME", value_name = "TIME", default_value = "1h", value_parser = duration)]
     pub authentication_time: Duration,
-    /// The password of the operator's pages at /admin, whose user is admin [default: none, one is made up and printed]
+    /// The operator's password at /admin, whose user is admin [default: none, one is made up and printed]
     #[arg(long, env = "ADMIN_PASSWORD", value_name = "PASSWORD", value_parser = secret, hide_env_values = true)]
     pub admin_password: Option<Secret>,
     /// How long what is over is kept

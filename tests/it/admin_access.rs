@@ -7,7 +7,7 @@ use reqwest::{Method, StatusCode};
 use crate::world::{Database, NOTHING, ONCE, Operator, PASSWORD, Page, Process, Shop, client};
 
 /// Each of the operator's addresses, by an example.
-const ADDRESSES: [&str; 22] = [
+const ADDRESSES: [&str; 25] = [
     "/admin",
     "/admin/",
     "/admin/nothing/here",
@@ -16,15 +16,18 @@ const ADDRESSES: [&str; 22] = [
     "/admin/orders",
     "/admin/orders/7K3M-9QXT-2P",
     "/admin/orders/7K3M-9QXT-2P/refunds",
+    "/admin/orders/7K3M-9QXT-2P/refunds/new",
+    "/admin/orders/7K3M-9QXT-2P/refunds/01938c6e-0000-7000-8000-000000000000",
+    "/admin/customers",
     "/admin/refunds",
     "/admin/events",
     "/admin/outbox",
     "/admin/outbox/retry",
     "/admin/outbox/1/retry",
-    "/admin/mails",
-    "/admin/mails/retry",
-    "/admin/mails/01938c6e-0000-7000-8000-000000000000/retry",
-    "/admin/mails/01938c6e-0000-7000-8000-000000000000/order_confirmation/resend",
+    "/admin/mail",
+    "/admin/mail/retry",
+    "/admin/mail/01938c6e-0000-7000-8000-000000000000/retry",
+    "/admin/mail/01938c6e-0000-7000-8000-000000000000/order_confirmation/resend",
     "/admin/discrepancies",
     "/admin/discrepancies/01938c6e-0000-7000-8000-000000000000",
     "/admin/discrepancies/01938c6e-0000-7000-8000-000000000000/resolve",

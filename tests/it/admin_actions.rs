@@ -84,7 +84,7 @@ async fn a_mail_that_was_given_up_is_tried_again_and_sent() {
     shop.alters("update emails set sent_at = null, given_up_at = created_at, last_error = '550 no such user'")
         .await;
     let operator = shop.operator();
-    let page = operator.sees("/admin/mails").await;
+    let page = operator.sees("/admin/mail").await;
     assert!(
         page.text("section:first-of-type")
             .contains("550 no such user")
@@ -108,7 +108,7 @@ async fn a_mail_is_sent_again_as_a_copy_of_its_own_once_for_each_form() {
     sold(&shop).await;
     shop.finishes().await;
     let operator = shop.operator();
-    let page = operator.sees("/admin/mails").await;
+    let page = operator.sees("/admin/mail").await;
     let action = forms(&page, "Send again")
         .first()
         .expect("a button")
@@ -123,14 +123,14 @@ async fn a_mail_is_sent_again_as_a_copy_of_its_own_once_for_each_form() {
     let fields = [("form_key", key.as_str())];
     let answers = join_all((0..10).map(|_| operator.posts(&action, &fields))).await;
     for answer in &answers {
-        assert_eq!(answer.location(), "/admin/mails?resent=yes");
+        assert_eq!(answer.location(), "/admin/mail?resent=yes");
     }
     let copies = "select count(*) from emails where copy > 0";
     assert_eq!(shop.count(copies).await, 1);
     shop.finishes().await;
 
     // A form that is opened now is another wish.
-    let page = operator.sees("/admin/mails").await;
+    let page = operator.sees("/admin/mail").await;
     assert_eq!(
         forms(&page, "Send again").len(),
         1,
@@ -184,7 +184,7 @@ async fn what_was_not_sent_cannot_be_sent_again() {
     sold(&shop).await;
     shop.finishes().await;
     let operator = shop.operator();
-    let page = operator.sees("/admin/mails").await;
+    let page = operator.sees("/admin/mail").await;
     let action = forms(&page, "Send again")
         .first()
         .expect("a button")
@@ -193,11 +193,11 @@ async fn what_was_not_sent_cannot_be_sent_again() {
         .await;
     let key = uuid::Uuid::new_v4().to_string();
     let answer = operator.posts(&action, &[("form_key", &key)]).await;
-    assert_eq!(answer.location(), "/admin/mails?resent=no");
+    assert_eq!(answer.location(), "/admin/mail?resent=no");
     for (path, key, status) in [
         (action.as_str(), "", 400),
         (&action, "no key", 400),
-        ("/admin/mails/x/order_confirmation/resend", &key, 404),
+        ("/admin/mail/x/order_confirmation/resend", &key, 404),
         (&action.replace("order_confirmation", "invoice"), &key, 404),
     ] {
         let answer = operator.posts(path, &[("form_key", key)]).await;
@@ -320,7 +320,7 @@ async fn what_is_not_there_is_not_found_and_no_form_is_none() {
     ] {
         assert_eq!(operator.sees(path).await.status, 404, "{path}");
     }
-    for path in ["/admin/outbox/x/retry", "/admin/mails/x/retry"] {
+    for path in ["/admin/outbox/x/retry", "/admin/mail/x/retry"] {
         assert_eq!(operator.posts(path, &[]).await.status, 404, "{path}");
     }
     let missing = operator.posts("/admin/outbox/99999999999/retry", &[]).await;

@@ -46,6 +46,7 @@ async fn is_everywhere(shop: &Shop, text: &str) {
         "update checkouts set email = $1, name = $1, address = $1, city = $1, postal_code = $1, country = $1,
                               payment_method = $1, payment_intent_id = $1",
         "update checkout_lines set name = $1",
+        "update customers set email = $1, name = $1",
         "update processed_events set object_id = $1, type = $1",
         "update outbox set last_error = $1, event_type = $1, published_at = null, parked_at = created_at
          where id = (select max(id) from outbox)",
@@ -103,10 +104,11 @@ async fn r73_what_others_wrote_is_only_text_on_each_of_the_operators_pages() {
     for list in [
         "checkouts",
         "orders",
+        "customers",
         "refunds",
         "events",
         "outbox",
-        "mails",
+        "mail",
         "discrepancies",
     ] {
         sees(&operator, &format!("/admin/{list}"), &text).await;
@@ -180,10 +182,11 @@ async fn no_search_no_place_and_no_form_is_an_error_of_ours() {
     for list in [
         "checkouts",
         "orders",
+        "customers",
         "refunds",
         "events",
         "outbox",
-        "mails",
+        "mail",
         "discrepancies",
     ] {
         for value in odd {
@@ -207,7 +210,7 @@ async fn no_search_no_place_and_no_form_is_an_error_of_ours() {
         .await;
     assert_eq!(answer.status, 404);
     let no_form = operator
-        .request(reqwest::Method::POST, "/admin/mails/retry")
+        .request(reqwest::Method::POST, "/admin/mail/retry")
         .body("{}");
     assert_eq!(
         operator.send(no_form).await.status,

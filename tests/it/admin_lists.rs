@@ -250,7 +250,7 @@ async fn checkouts_mails_and_messages_are_paged_through_alike() {
     };
     let mails = all("select about from emails").await;
     assert!(mails.len() > 120);
-    let (down, _) = turns_pages(&operator, "/admin/mails", 6, async || {}).await;
+    let (down, _) = turns_pages(&operator, "/admin/mail", 6, async || {}).await;
     is_complete(&down, &mails);
     let messages = all("select aggregate_id from outbox").await;
     let (down, _) = turns_pages(&operator, "/admin/outbox", 6, async || {}).await;
@@ -281,10 +281,11 @@ async fn no_list_reads_a_whole_table_to_show_a_page() {
     for list in [
         "checkouts",
         "orders",
+        "customers",
         "refunds",
         "events",
         "outbox",
-        "mails",
+        "mail",
         "discrepancies",
     ] {
         for turn in [

@@ -50,6 +50,7 @@ mod reconciler;
 mod refund_leases;
 mod refund_notices;
 mod refunds_faulty;
+mod refunds_kept;
 mod refunds_killed;
 mod refunds_late;
 mod refunds_pages;

@@ -86,25 +86,26 @@ async fn whatever_goes_wrong_the_money_goes_back_once_and_is_kept_until_then() {
         shop.settles().await;
         tells_nothing_of_refunds(&shop).await;
         goes_wrong(&shop, &wrong, 5).await;
-        let wished = of(300, wish(&shop).await);
+        // Twice of it would fit.
+        let wished = of(200, wish(&shop).await);
         let refund = asks(shop.app(), &wished).await.expect("written down");
         let stored = ["error_after"].contains(&wrong["fault"].as_str().expect("a name"));
         if !(stored && wrong["status"] == 400) {
             // Of a refusal the truth is looked up at once.
             is(&shop, "pending", 1).await;
         }
-        assert_eq!(shop.count(RESERVED).await, 300);
+        assert_eq!(shop.count(RESERVED).await, 200);
         let other = Wish {
             left_shown_minor: None,
-            ..of(191, wish(&shop).await)
+            ..of(291, wish(&shop).await)
         };
         let refused = asks(shop.app(), &other).await;
-        assert!(matches!(refused, Err(RequestError::TooMuch { left }) if left.minor == 190));
+        assert!(matches!(refused, Err(RequestError::TooMuch { left }) if left.minor == 290));
         assert_eq!(asks(shop.app(), &wished).await.expect("it").id, refund.id);
 
         others_go_on_until(&shop, 1).await;
         shop.provider.mends().await;
-        came_to(&shop, 1, 300).await;
+        came_to(&shop, 1, 200).await;
     }
 }
 

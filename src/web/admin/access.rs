@@ -77,8 +77,7 @@ enum Judgement {
 impl Access {
     /// For who knows `password`.
     pub fn by(password: &Secret) -> Self {
-        let key = rand::rng().random::<[u8; 32]>();
-        let hash = Hmac::<Sha256>::new_from_slice(&key).expect("a key of any length");
+        let hash = keyed_hash();
         let right = format!("{USER}:{}", password.expose());
         let right = hash.clone().chain_update(right).finalize().into_bytes();
         Self(Arc::new(Lock {
@@ -111,6 +110,12 @@ impl Access {
         tracing::warn!(%from, "wrong password for the operator's pages");
         Judgement::Wrong
     }
+}
+
+/// With a key that nobody knows.
+fn keyed_hash() -> Hmac<Sha256> {
+    let key = rand::rng().random::<[u8; 32]>();
+    Hmac::new_from_slice(&key).expect("a key of any length")
 }
 
 impl fmt::Debug for Access {

@@ -17,7 +17,7 @@ use crate::{
 const HERE: &str = "/admin/audit";
 
 /// How long it may take. A shop whose ledgers are longer has the command for it.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 #[derive(Template)]
 #[template(path = "admin/audit.html")]

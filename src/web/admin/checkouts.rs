@@ -64,14 +64,14 @@ fn row(it: &Listed) -> Vec<Cell> {
     vec![
         Cell::time(it.created_at),
         state(it.status),
-        Cell::text(it.amount()),
+        Cell::text(&it.amount()),
         Cell::text(&it.email),
         Cell::text(&it.name),
         match &it.order_number {
             Some(number) => Cell::link(number, format!("/admin/orders/{number}")),
             None => Cell::default(),
         },
-        Cell::link(it.id, url(it)),
+        Cell::link(&it.id, url(it)),
     ]
 }
 
@@ -86,7 +86,7 @@ pub fn state(status: Status) -> Cell {
         Status::Paid => "good",
         Status::Declined | Status::Canceled => "bad",
     };
-    Cell::state(status, tone)
+    Cell::state(&status, tone)
 }
 
 fn filters(typed: &str) -> Vec<Link> {

@@ -1,16 +1,15 @@
 //! What is around each of the operator's pages.
 
-use crate::web::assets;
-
 /// The pages that can be gone to from every other: address and name.
-const PAGES: [(&str, &str); 9] = [
+const PAGES: [(&str, &str); 10] = [
     ("/admin", "Overview"),
     ("/admin/checkouts", "Checkouts"),
     ("/admin/orders", "Orders"),
+    ("/admin/customers", "Customers"),
     ("/admin/refunds", "Refunds"),
     ("/admin/events", "Events"),
     ("/admin/outbox", "Outbox"),
-    ("/admin/mails", "Mails"),
+    ("/admin/mail", "Mail"),
     ("/admin/discrepancies", "Discrepancies"),
     ("/admin/audit", "Audit"),
 ];
@@ -49,11 +48,6 @@ impl Chrome {
             searched: text.to_owned(),
             ..self
         }
-    }
-
-    /// The address of a file of `static/`.
-    pub fn asset(&self, path: &str) -> String {
-        assets::url(path)
     }
 
     /// The links of the navigation.

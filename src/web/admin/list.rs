@@ -96,7 +96,7 @@ impl Cell {
     }
 
     /// Of plain text.
-    pub fn text(text: impl ToString) -> Self {
+    pub fn text(text: &(impl ToString + ?Sized)) -> Self {
         Self {
             text: text.to_string(),
             ..Self::default()
@@ -104,7 +104,7 @@ impl Cell {
     }
 
     /// Of text that leads to `url`.
-    pub fn link(text: impl ToString, url: String) -> Self {
+    pub fn link(text: &(impl ToString + ?Sized), url: String) -> Self {
         Self {
             url: Some(url),
             ..Self::text(text)
@@ -115,12 +115,12 @@ impl Cell {
     pub fn time(at: DateTime<Utc>) -> Self {
         Self {
             datetime: Some(at.to_rfc3339_opts(SecondsFormat::Secs, true)),
-            ..Self::text(exactly(at))
+            ..Self::text(&exactly(at))
         }
     }
 
     /// Of how something stands.
-    pub fn state(text: impl ToString, tone: &'static str) -> Self {
+    pub fn state(text: &(impl ToString + ?Sized), tone: &'static str) -> Self {
         Self {
             tone: Some(tone),
             ..Self::text(text)

@@ -7,12 +7,13 @@ pub mod access;
 mod audit;
 mod checkouts;
 mod chrome;
+mod customers;
 mod discrepancies;
 mod error;
 mod events;
 mod failures;
 mod list;
-mod mails;
+mod mail;
 mod orders;
 mod outbox;
 mod overview;
@@ -44,15 +45,16 @@ pub fn router(app: &App) -> Router<App> {
         .route("/orders/{number}/refunds", post(refund::ask))
         .route("/orders/{number}/refunds/new", get(refund::form))
         .route("/orders/{number}/refunds/{id}", get(refund_status::status))
+        .route("/customers", get(customers::list))
         .route("/refunds", get(refunds::list))
         .route("/events", get(events::list))
         .route("/outbox", get(outbox::list))
         .route("/outbox/retry", post(outbox::retry_all))
         .route("/outbox/{id}/retry", post(outbox::retry_one))
-        .route("/mails", get(mails::list))
-        .route("/mails/retry", post(mails::retry_all))
-        .route("/mails/{about}/retry", post(mails::retry_one))
-        .route("/mails/{about}/{kind}/resend", post(mails::resend))
+        .route("/mail", get(mail::list))
+        .route("/mail/retry", post(mail::retry_all))
+        .route("/mail/{about}/retry", post(mail::retry_one))
+        .route("/mail/{about}/{kind}/resend", post(mail::resend))
         .route("/discrepancies", get(discrepancies::list))
         .route("/discrepancies/{id}", get(discrepancies::one))
         .route("/discrepancies/{id}/resolve", post(discrepancies::resolve))

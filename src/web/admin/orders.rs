@@ -57,14 +57,14 @@ fn row(it: &Listed) -> Vec<Cell> {
     vec![
         Cell::time(it.created_at),
         Cell::link(&it.number, format!("{HERE}/{}", it.number)),
-        Cell::text(it.amount()),
+        Cell::text(&it.amount()),
         match it.refunded() {
             nothing if nothing.minor == 0 => Cell::default(),
-            refunded => Cell::text(refunded),
+            refunded => Cell::text(&refunded),
         },
         Cell::text(&it.email),
         Cell::link(
-            it.checkout_id,
+            &it.checkout_id,
             format!("/admin/checkouts/{}", it.checkout_id),
         ),
     ]
@@ -139,11 +139,11 @@ pub fn refunds_table(refunds: &[Refund], order: Option<&OrderNumber>) -> Table {
         vec![
             Cell::time(refund.created_at),
             state(refund.status),
-            Cell::text(refund.amount()),
+            Cell::text(&refund.amount()),
             refund.concluded_at.map(Cell::time).unwrap_or_default(),
             match order {
-                Some(number) => Cell::link(name, format!("{HERE}/{number}/refunds/{}", refund.id)),
-                None => Cell::text(name),
+                Some(number) => Cell::link(&name, format!("{HERE}/{number}/refunds/{}", refund.id)),
+                None => Cell::text(&name),
             },
         ]
     };

@@ -92,15 +92,15 @@ fn row(it: &OutboxRow) -> Vec<Cell> {
     };
     let about = it.message.aggregate_id;
     vec![
-        Cell::text(format!(
+        Cell::text(&format!(
             "{} {} (version {})",
             it.id, it.message.event_type, it.message.version
         )),
         Cell::state(state, tone),
         Cell::time(at),
-        Cell::text(it.attempts),
+        Cell::text(&it.attempts),
         Cell::text(it.last_error.as_deref().unwrap_or_default()),
-        Cell::link(about, format!("/admin/checkouts/{about}")),
+        Cell::link(&about, format!("/admin/checkouts/{about}")),
     ]
 }
 

@@ -57,7 +57,7 @@ fn stuck(gauges: &Gauges) -> Group {
                 "/admin/discrepancies",
             ),
             tile(gauges.outbox_parked, "parked messages", "/admin/outbox"),
-            tile(gauges.mails_given_up, "mails given up", "/admin/mails"),
+            tile(gauges.mails_given_up, "mails given up", "/admin/mail"),
         ],
     }
 }
@@ -83,7 +83,7 @@ fn under_way(gauges: &Gauges) -> Group {
                 note: gauges.unpublished_since.map(since),
                 ..messages
             },
-            tile(gauges.mails_waiting, "mails to send", "/admin/mails"),
+            tile(gauges.mails_waiting, "mails to send", "/admin/mail"),
         ],
     }
 }

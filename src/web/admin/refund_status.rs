@@ -102,7 +102,7 @@ impl Stands {
 fn requester(refund: &Refund) -> String {
     match (refund.requester.as_deref(), refund.kind) {
         (Some("operator"), _) => "On these pages".to_owned(),
-        (Some(other), _) => other.to_owned(),
+        (Some(program), _) => format!("By a program, {program}"),
         (None, refunds::model::Kind::LatePayment) => {
             "By the shop itself: the payment came too late".to_owned()
         }

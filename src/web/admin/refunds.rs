@@ -54,10 +54,10 @@ fn row(it: &Listed) -> Vec<Cell> {
     vec![
         Cell::time(it.created_at),
         state(it.status),
-        Cell::text(it.amount()),
+        Cell::text(&it.amount()),
         of,
         Cell::text(it.failure_code.as_deref().unwrap_or_default()),
-        Cell::text(it.attempts),
+        Cell::text(&it.attempts),
         Cell::text(it.provider_id.as_deref().unwrap_or("not yet known")),
     ]
 }

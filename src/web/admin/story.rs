@@ -118,7 +118,7 @@ fn stock(story: &Story) -> Table {
         };
         vec![
             Cell::text(&it.sku),
-            Cell::text(it.quantity),
+            Cell::text(&it.quantity),
             Cell::state(&it.state, tone),
         ]
     };

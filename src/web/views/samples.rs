@@ -62,11 +62,11 @@ fn line() -> Line {
     }
 }
 
-fn tax() -> Option<Tax> {
-    Some(Tax {
+fn tax() -> Tax {
+    Tax {
         rate: hostile(),
         amount: hostile(),
-    })
+    }
 }
 
 pub(super) fn product() -> Product {
@@ -96,7 +96,7 @@ pub(super) fn checkout(error: Option<&str>) -> CheckoutPage {
         lines: vec![line()],
         shipping: Some(hostile()),
         total: hostile(),
-        tax: tax(),
+        tax: Some(tax()),
         email: field(error),
         name: field(error),
         address: field(error),
@@ -163,7 +163,7 @@ pub(super) fn status(status: Status) -> StatusPage {
         lines: vec![line()],
         shipping: Some(hostile()),
         total: hostile(),
-        tax: tax(),
+        tax: Some(tax()),
     }
 }
 
@@ -177,7 +177,7 @@ fn order() -> OrderPage {
         lines: vec![line()],
         shipping: Some(hostile()),
         total: hostile(),
-        tax: tax(),
+        tax: Some(tax()),
         payment_method: hostile(),
         payment_reference: hostile(),
         email: hostile(),
@@ -188,7 +188,7 @@ fn order() -> OrderPage {
             at: hostile(),
         }],
         refunded: Some(hostile()),
-        refunded_tax: tax(),
+        refunded_tax: Some(tax()),
         on_its_way: Some(hostile()),
         left: Some(hostile()),
     }

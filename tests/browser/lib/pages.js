@@ -242,7 +242,7 @@ export const PAGES = {
   "operator: mails": async ({ visitor }) => {
     await operates(visitor, "/admin");
     await expect(async () => {
-      await visitor.goes("/admin/mails");
+      await visitor.goes("/admin/mail");
       await expect(visitor.page.getByRole("button", { name: /^Send again/ })).toBeVisible({ timeout: 100 });
     }).toPass();
   },

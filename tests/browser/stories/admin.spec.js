@@ -11,7 +11,7 @@ for (const [device, viewport] of [["at a desk", undefined], ["on a phone", PHONE
     await visitor.getsReadyToPay();
     await visitor.pays();
     await visitor.isToldThatItIsPaid();
-    await operator.waitsFor("/admin/mails", "sent");
+    await operator.waitsFor("/admin/mail", "sent");
 
     await operator.goes("/admin");
     await expect(operator.heading).toHaveText("Overview");
@@ -70,9 +70,9 @@ test("a double click on Send again sends one copy", { tag: "@scripts" }, async (
   await visitor.getsReadyToPay();
   await visitor.pays();
   await visitor.isToldThatItIsPaid();
-  await operator.waitsFor("/admin/mails", "sent");
+  await operator.waitsFor("/admin/mail", "sent");
   await operator.page.getByRole("button", { name: /^Send again/ }).dblclick();
-  await operator.waitsFor("/admin/mails", "order_confirmation (copy 1)");
+  await operator.waitsFor("/admin/mail", "order_confirmation (copy 1)");
   await expect(operator.page.getByText("(copy 2)")).toHaveCount(0);
   await expectOf(shop, { checkouts: 1, paid: 1 });
 });

@@ -22,16 +22,16 @@ use crate::{
     web::{error::PageError, fields::Fields},
 };
 
-const HERE: &str = "/admin/mails";
+const HERE: &str = "/admin/mail";
 
-/// `GET /admin/mails`.
+/// `GET /admin/mail`.
 pub async fn list(State(app): State<App>, params: Params) -> Result<Response, Failure> {
     let limit = i64::try_from(SIZE).unwrap_or(i64::MAX);
     let given_up = operator::given_up(&app.till.db, limit).await?;
     let found = operator::list(&app.till.db, &params.turn()).await?;
     let mut page = ListPage::of(
         HERE,
-        "Mails",
+        "Mail",
         "One of each kind about each purchase or refund. One that was refused, or tried for more than a day, is given up. To \
          send one again makes a copy, which says so in its subject.",
     )
@@ -39,7 +39,7 @@ pub async fn list(State(app): State<App>, params: Params) -> Result<Response, Fa
     match params.text("resent") {
         "yes" => page.notice = Some("A copy is sent now.".to_owned()),
         "no" => {
-            page.notice = Some("It was not sent so far, so it cannot be sent again.".to_owned())
+            page.notice = Some("It was not sent so far, so it cannot be sent again.".to_owned());
         }
         _ => {}
     }
@@ -104,13 +104,13 @@ fn row(it: &Listed) -> Vec<Cell> {
         Cell::time(it.created_at),
         Cell::state(state, tone),
         Cell::time(at),
-        Cell::text(kind),
+        Cell::text(&kind),
         Cell::text(&it.email),
         Cell::link(
-            it.subject(),
+            &it.subject(),
             format!("/admin/checkouts/{}", it.mail.checkout_id),
         ),
-        Cell::text(it.attempts),
+        Cell::text(&it.attempts),
         Cell::text(it.last_error.as_deref().unwrap_or_default()),
         action(it, state),
     ]
@@ -136,12 +136,12 @@ fn action(it: &Listed, state: &str) -> Cell {
     }
 }
 
-/// `POST /admin/mails/retry`: all that were given up.
+/// `POST /admin/mail/retry`: all that were given up.
 pub async fn retry_all(State(app): State<App>) -> Result<Redirect, Failure> {
     retry(&app, None).await
 }
 
-/// `POST /admin/mails/{about}/retry`: those about one purchase or refund.
+/// `POST /admin/mail/{about}/retry`: those about one purchase or refund.
 pub async fn retry_one(
     State(app): State<App>,
     Path(about): Path<String>,
@@ -156,7 +156,7 @@ async fn retry(app: &App, which: Option<Which>) -> Result<Redirect, Failure> {
     Ok(Redirect::to(&format!("{HERE}?retried={retried}")))
 }
 
-/// `POST /admin/mails/{about}/{kind}/resend`: one copy for each form that was rendered.
+/// `POST /admin/mail/{about}/{kind}/resend`: one copy for each form that was rendered.
 pub async fn resend(
     State(app): State<App>,
     Path((about, kind)): Path<(String, String)>,
