@@ -314,6 +314,32 @@ async fn r51_what_it_costs_is_what_was_quoted_or_nothing_is_bought() {
     shop.expects(ONCE).await;
 }
 
+/// What no card can be charged is refused before anything is stored.
+#[tokio::test]
+async fn r65_a_total_that_no_card_can_pay_is_refused() {
+    let shop = Shop::open().await;
+    shop.alters("update products set price_minor = 1 where sku = 'TEA-01'")
+        .await;
+    let answer = shop.caller().buys(&fresh_key(), &tea()).await;
+    let problem = answer.is_problem(422, "invalid-body");
+    assert_eq!(problem["errors"][0]["pointer"], "/items");
+    assert_eq!(shop.count("select count(*) from carts").await, 0);
+    shop.expects(NOTHING).await;
+}
+
+#[tokio::test]
+async fn what_the_shop_takes_for_shipping_is_a_part_of_the_amount() {
+    let shop = Shop::open_with(&["--shipping", "4.90"]).await;
+    let quoted = with(&tea(), "quoted_total", 980);
+    let bought = shop.caller().buys(&fresh_key(), &quoted).await.json();
+    assert_eq!(
+        (&bought["status"], &bought["amount"]),
+        (&json!("paid"), &json!(980))
+    );
+    assert_eq!(bought["lines"][0]["amount"], 490);
+    shop.expects(ONCE).await;
+}
+
 #[tokio::test]
 async fn a_fault_of_ours_is_a_problem_that_can_be_tried_again() {
     let shop = Shop::open().await;
