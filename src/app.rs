@@ -34,6 +34,7 @@ use crate::{
     web::{
         self,
         admin::access::{self, Access},
+        api::ApiKeys,
         metrics::Metrics,
     },
     webhooks::missed,
@@ -52,6 +53,8 @@ pub struct App {
     pub webhook_secrets: Arc<[Secret]>,
     /// The links to orders that mails carry.
     pub order_links: OrderLinks,
+    /// The keys of the programs that buy through the API.
+    pub api_keys: ApiKeys,
     /// The mails that were written, where anybody who sees the shop may see them.
     pub mailbox: Option<Mailbox>,
     /// Who may see the operator's pages.
@@ -133,6 +136,7 @@ impl Shop {
                 pricing: Arc::new(pricing),
             },
             webhook_secrets: args.webhook_secret.clone().into(),
+            api_keys: ApiKeys::new(&args.api_keys()),
             mailbox: mailbox(args),
             tasks: TaskTracker::new(),
         };

@@ -81,14 +81,19 @@ impl CartId {
     /// that was bought, both come into one new cart.
     #[must_use]
     pub fn next(self) -> Self {
-        let digest = Sha256::new()
-            .chain_update("next cart")
-            .chain_update(self.0)
-            .finalize();
-        let mut bytes = [0; 16];
-        for (byte, of_digest) in bytes.iter_mut().zip(digest) {
-            *byte = of_digest;
-        }
-        Self(uuid::Builder::from_custom_bytes(bytes).into_uuid())
+        Self(derived("next cart", &[self.0.as_bytes()]))
     }
+}
+
+/// A UUID (version 8) that is the same for the same `parts`, whoever asks, and with another `label` another one.
+pub(crate) fn derived(label: &str, parts: &[&[u8]]) -> Uuid {
+    let mut digest = Sha256::new_with_prefix(label);
+    for part in parts {
+        digest.update(part);
+    }
+    let mut bytes = [0; 16];
+    for (byte, of_digest) in bytes.iter_mut().zip(digest.finalize()) {
+        *byte = of_digest;
+    }
+    uuid::Builder::from_custom_bytes(bytes).into_uuid()
 }

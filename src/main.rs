@@ -37,6 +37,9 @@ use tracing_subscriber::EnvFilter;
 /// Something that was asked for cannot be done as asked.
 const UNUSABLE: u8 = 2;
 
+/// So many products take long enough to be watched.
+const LONG_IMPORT: usize = 10_000;
+
 type Failure = Box<dyn std::error::Error>;
 
 #[tokio::main]
@@ -223,10 +226,10 @@ fn refuse_catalog(problems: &Problems, file: &str) -> Result<ExitCode, Failure> 
     Ok(fail("nothing was imported"))
 }
 
-/// For who looks at it. It is written over, and nothing of it stays.
+/// For whoever looks at a long import. What is printed next is written over it.
 fn show_progress(done: usize, of: usize) {
-    if std::io::stderr().is_terminal() {
-        let _ = write!(std::io::stderr(), "\r\x1b[K{done} of {of}\r");
+    if of >= LONG_IMPORT && std::io::stderr().is_terminal() {
+        let _ = write!(std::io::stderr(), "\x1b[K{done} of {of}\r");
     }
 }
 

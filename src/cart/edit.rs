@@ -138,7 +138,7 @@ async fn open_or_next(tx: &mut Tx, cart: CartId, now: DateTime<Utc>) -> sqlx::Re
 }
 
 /// Creates the cart named `id`, unless it is there.
-async fn create(tx: &mut Tx, id: CartId, now: DateTime<Utc>) -> sqlx::Result<CartId> {
+pub(super) async fn create(tx: &mut Tx, id: CartId, now: DateTime<Utc>) -> sqlx::Result<CartId> {
     tx.query(
         "insert into carts (id, created_at, idle_since) values ($1, $2, $2) on conflict do nothing",
     )

@@ -5,11 +5,15 @@
 //! either part of the purchase or finds the cart closed, and is never lost in between.
 
 mod edit;
+mod fill;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use sha2::{Digest as _, Sha256};
 
-pub use self::edit::{CartError, add, set_quantity};
+pub use self::{
+    edit::{CartError, add, set_quantity},
+    fill::{Item, fill},
+};
 use crate::{
     catalog::Sku,
     db::{Db, Tx, retrying},

@@ -7,7 +7,12 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::{Till, abandon, charge, model::Checkout, record, record::Verdict};
+use super::{
+    Till, abandon, charge,
+    model::{Checkout, Status},
+    record,
+    record::Verdict,
+};
 use crate::{
     db::{Db, Tx, retrying},
     ids::CheckoutId,
@@ -100,6 +105,14 @@ impl Rest {
             ..Self::of(WAITING)
         }
     }
+}
+
+/// Whether the request that submitted `checkout` is still at work on it: the lease is the one that it was submitted with.
+pub fn is_in_first_hands(till: &Till, checkout: &Checkout) -> bool {
+    let first_lease = checkout.created_at + till.lease;
+    checkout.status == Status::Pending
+        && checkout.lease_until == Some(first_lease)
+        && till.clock.now() < first_lease
 }
 
 /// Goes on with a checkout that somebody else left open. Does nothing when it has ended, or when its lease is

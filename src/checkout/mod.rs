@@ -36,7 +36,7 @@ use chrono::TimeDelta;
 
 pub use self::{
     charge::charge,
-    drive::{drive, resume},
+    drive::{drive, is_in_first_hands, resume},
     model::{Checkout, CheckoutLine, Status},
     purchase::{Buyer, IdempotencyKey, PaymentMethod, Purchase},
     record::{Verdict, record},

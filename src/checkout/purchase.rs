@@ -7,8 +7,10 @@ use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
 use crate::{
+    cart::Item,
+    countries::country_name,
     customers,
-    ids::{CartId, VisitorId},
+    ids::{CartId, VisitorId, derived},
     money::Money,
 };
 
@@ -21,8 +23,11 @@ pub struct Purchase {
     pub visitor: VisitorId,
     /// What is to be bought.
     pub cart: CartId,
-    /// The total that the form showed. It is charged, or nothing is.
-    pub quoted_total: Money,
+    /// What is put into the cart first, which is a new one then: a client of the API brings its goods along. Nothing for a
+    /// visitor, whose cart has them.
+    pub items: Vec<Item>,
+    /// The total that the form showed, or that the client expects. It is charged, or nothing is.
+    pub quoted_total: Option<Money>,
     /// The [`digest`](crate::cart::digest) of the goods that the form showed, when the form carries it.
     pub quoted_cart: Option<String>,
     /// Who gets the goods and the mail.
@@ -39,21 +44,32 @@ impl Purchase {
     ///
     /// It is taken from the form alone, never from the cart of the moment: a form that arrives again after its
     /// cart was used up has the same fingerprint as before. A changed name or address counts as the same
-    /// purchase; the first one stands as it was stored.
+    /// purchase; the first one stands as it was stored. Not so for a client of the API, which nobody types into: it has a
+    /// new wish when anything of it is different.
     pub fn fingerprint(&self) -> String {
-        let agreed = [
-            self.quoted_cart.as_deref().unwrap_or_default(),
-            &self.quoted_total.minor.to_string(),
-            self.quoted_total.currency.code(),
-            &customers::fold(&self.buyer.email),
-            self.payment_method.as_str(),
+        let total = self.quoted_total;
+        let mut agreed = vec![
+            self.quoted_cart.clone().unwrap_or_default(),
+            total.map(|it| it.minor.to_string()).unwrap_or_default(),
+            total
+                .map(|it| it.currency.code())
+                .unwrap_or_default()
+                .to_owned(),
+            customers::fold(&self.buyer.email),
+            self.payment_method.as_str().to_owned(),
         ];
+        if !self.items.is_empty() {
+            agreed.push(self.buyer.name.clone());
+            let goods = self.items.iter();
+            agreed.extend(goods.map(|item| format!("{} {}", item.quantity, item.sku)));
+        }
         // What was stored had a digest of ours, or none, and no part with a line break: no other list makes its text.
         hex::encode(Sha256::digest(agreed.join("\n")))
     }
 }
 
-/// Who buys, and where the goods go. Not shown by `Debug`: no address belongs in a log.
+/// Who buys, and where the goods go, as far as that is known: a client of the API knows its own customers, and tells a name
+/// and an e-mail address. Not shown by `Debug`: no address belongs in a log.
 #[derive(Clone, PartialEq, Eq, sqlx::FromRow)]
 pub struct Buyer {
     /// The e-mail address.
@@ -68,6 +84,20 @@ pub struct Buyer {
     pub postal_code: String,
     /// Country, two capital letters (ISO 3166-1).
     pub country: String,
+}
+
+impl Buyer {
+    /// The address as it stands on a parcel, line by line.
+    pub fn address_lines(&self) -> Vec<String> {
+        let lines = [
+            self.name.clone(),
+            self.address.clone(),
+            format!("{} {}", self.postal_code, self.city),
+            country_name(&self.country).to_owned(),
+        ];
+        let is_known = |line: &String| !line.trim().is_empty();
+        lines.into_iter().filter(is_known).collect()
+    }
 }
 
 impl fmt::Debug for Buyer {
@@ -88,6 +118,16 @@ impl IdempotencyKey {
     /// A key for a form that is being rendered.
     pub fn fresh() -> Self {
         Self(Uuid::new_v4())
+    }
+
+    /// The key under which the key of an API's client is stored. Two clients that draw the same one never meet.
+    #[must_use]
+    pub fn of_client(self, client: VisitorId) -> Self {
+        let client = Uuid::from(client);
+        Self(derived(
+            "key of a client",
+            &[client.as_bytes(), self.0.as_bytes()],
+        ))
     }
 }
 

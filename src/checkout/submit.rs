@@ -23,6 +23,7 @@ use super::{
 };
 use crate::{
     cart::{self, Line},
+    catalog::Sku,
     db::{Transient, Tx, retrying},
     ids::CheckoutId,
     inventory,
@@ -71,13 +72,20 @@ async fn submit_once(
             accept(existing, purchase)
         };
     }
+    let now = till.clock.now();
+    let unknown = cart::fill(&mut tx, purchase.cart, &purchase.items, now).await?;
+    if !unknown.is_empty() {
+        return Err(SubmitError::UnknownProducts(unknown));
+    }
     cart::lock_to_buy(&mut tx, purchase.cart).await?;
     let lines = cart::lines(&mut tx, purchase.cart).await?;
     let total = agreed_total(&lines, purchase, &till.pricing)?;
-    let now = till.clock.now();
-    let before = earlier::purchases(&mut tx, purchase.visitor, purchase.cart, &lines, now).await?;
-    if !before.is_empty() && !purchase.buy_again {
-        return Err(SubmitError::BoughtBefore(before));
+    if !purchase.buy_again {
+        let (visitor, cart) = (purchase.visitor, purchase.cart);
+        let before = earlier::purchases(&mut tx, visitor, cart, &lines, now).await?;
+        if !before.is_empty() {
+            return Err(SubmitError::BoughtBefore(before));
+        }
     }
     let Some(checkout) = insert(&mut tx, till, purchase, id, total).await? else {
         let winner = existing(&mut tx, purchase).await?;
@@ -129,7 +137,7 @@ fn agreed_total(
     let total = goods
         .and_then(|goods| pricing.total(goods))
         .ok_or(SubmitError::CartEmpty)?;
-    if total != purchase.quoted_total {
+    if purchase.quoted_total.is_some_and(|quoted| quoted != total) {
         return Err(SubmitError::TotalChanged { now: total });
     }
     let goods = cart::digest(purchase.cart, lines);
@@ -204,6 +212,7 @@ async fn take_stock(tx: &mut Tx, checkout: CheckoutId, lines: &[Line]) -> Result
         add_line(tx, checkout, line).await?;
         if !inventory::hold(tx, checkout, &line.sku, line.quantity).await? {
             short.push(Short {
+                sku: line.sku.clone(),
                 name: line.name.clone(),
                 left: inventory::left(tx, &line.sku).await?,
             });
@@ -234,6 +243,8 @@ async fn add_line(tx: &mut Tx, checkout: CheckoutId, line: &Line) -> sqlx::Resul
 /// A product that there is too little of.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Short {
+    /// Which one.
+    pub sku: Sku,
     /// Its name.
     pub name: String,
     /// How many could be had.
@@ -249,6 +260,9 @@ pub enum SubmitError {
     /// The key was used by another visitor, of whom nothing is told.
     #[error("This form can't be used. Please start again from your cart.")]
     KeyOfAnother,
+    /// Some of the goods that a client brought along are none of ours.
+    #[error("We do not have all of these products.")]
+    UnknownProducts(Vec<Sku>),
     /// There is nothing to buy, or nothing that has one price.
     #[error("Your cart is empty.")]
     CartEmpty,

@@ -12,6 +12,9 @@ use super::{
 };
 use crate::{pruner::Retention, secret::Secret};
 
+/// The API key of the examples.
+const DEMO_API_KEY: &str = "demo";
+
 /// The flags of `serve`.
 #[derive(Clone, Debug, Args)]
 pub struct ServeArgs {
@@ -86,10 +89,21 @@ pub struct ServeArgs {
         default_value = "The Boring Shop <shop@boring.example>"
     )]
     pub mail_from: Mailbox,
+    /// Keys of the programs that may use the API, separated by commas [default: none, there is no API; with the lab on,
+    /// `demo`]
+    #[arg(
+        long,
+        env = "API_KEYS",
+        value_name = "KEYS",
+        value_delimiter = ',',
+        value_parser = secret,
+        hide_env_values = true
+    )]
+    pub api_keys: Vec<Secret>,
     /// How long a customer has to answer their bank before the payment is given up
     #[arg(long, env = "AUTHENTICATION_TIME", value_name = "TIME", default_value = "1h", value_parser = duration)]
     pub authentication_time: Duration,
-    /// The password of the operator's pages at /admin, whose user is admin [default: none, one is made up and printed]
+    /// The operator's password at /admin, whose user is admin [default: none, one is made up and printed]
     #[arg(long, env = "ADMIN_PASSWORD", value_name = "PASSWORD", value_parser = secret, hide_env_values = true)]
     pub admin_password: Option<Secret>,
     /// How long what is over is kept
@@ -121,6 +135,15 @@ pub struct ServeArgs {
 }
 
 impl ServeArgs {
+    /// The keys of the programs that may use the API. Whoever sees the lab may try it without one of their own.
+    pub fn api_keys(&self) -> Vec<Secret> {
+        if self.api_keys.is_empty() && self.is_lab_on() {
+            vec![DEMO_API_KEY.into()]
+        } else {
+            self.api_keys.clone()
+        }
+    }
+
     /// Whether the lab is shown. Unless it is said, only to those who are at this machine: a shop on loopback may well be
     /// behind a proxy that brings it to everybody, and then it has another address.
     pub fn is_lab_on(&self) -> bool {

@@ -5,7 +5,6 @@ use askama::Template;
 use super::compose::{ComposeError, Draft, Line, one_line};
 use crate::{
     checkout::{Checkout, CheckoutLine},
-    countries::country_name,
     orders::Order,
 };
 
@@ -27,17 +26,14 @@ pub(super) fn write(
     link: String,
 ) -> Result<Draft, ComposeError> {
     let total = order.amount();
-    let (buyer, shipping) = (&checkout.buyer, checkout.shipping());
-    let city = format!("{} {}", buyer.postal_code, buyer.city);
-    let country = country_name(&buyer.country);
-    let address = [&buyer.name, &buyer.address, &city, country];
+    let (address, shipping) = (checkout.buyer.address_lines(), checkout.shipping());
     let said = Confirmation {
         number: order.number.to_string(),
         lines: lines.iter().map(|line| Line::of(line, total)).collect(),
         shipping: (shipping.minor != 0).then(|| shipping.to_string()),
         total: total.to_string(),
         tax: checkout.tax().map(|tax| tax.to_string()),
-        address: address.map(one_line).to_vec(),
+        address: address.iter().map(|line| one_line(line)).collect(),
         link,
     };
     Ok(Draft {

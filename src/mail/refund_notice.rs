@@ -6,7 +6,7 @@ use super::compose::{ComposeError, Draft};
 use crate::{
     checkout::Checkout,
     clock,
-    money::Money,
+    money::{IncludedTax, Money},
     orders::Order,
     refunds::{Refund, Status, model::sum},
 };
@@ -18,7 +18,7 @@ struct RefundNotice {
     given_back_at: String,
     total: String,
     refunded: String,
-    tax: Option<String>,
+    tax: Option<IncludedTax>,
     left: Option<String>,
     link: String,
 }
@@ -45,7 +45,7 @@ pub(super) fn write(
         given_back_at: clock::in_words(at),
         total: total.to_string(),
         refunded: refunded.to_string(),
-        tax: checkout.tax_refunded(refunded).map(|tax| tax.to_string()),
+        tax: checkout.tax_refunded(refunded),
         left: (left.minor > 0).then(|| left.to_string()),
         link,
     };

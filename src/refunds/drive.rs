@@ -70,6 +70,12 @@ pub async fn drive(till: &Till, claimed: Claimed) -> sqlx::Result<()> {
     retrying(|| postpone(db, &claimed, until, &key)).await
 }
 
+/// Whether the request that asked for `refund` is still at work on it: the lease is the one that it was written down with.
+pub fn is_in_first_hands(refund: &Refund, now: DateTime<Utc>) -> bool {
+    let first_lease = refund.created_at + LEASE;
+    refund.status == Status::Pending && refund.lease_until == Some(first_lease) && now < first_lease
+}
+
 async fn make(till: &Till, claimed: &Claimed) -> RefundOutcome {
     let refund = &claimed.refund;
     if claimed.attempts > 1

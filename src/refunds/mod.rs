@@ -41,7 +41,7 @@ use chrono::{DateTime, Utc};
 
 pub use self::{
     apply::apply,
-    drive::drive,
+    drive::{drive, is_in_first_hands},
     late::LATE,
     model::{Refund, Status},
     request::{RequestError, Requested, request},

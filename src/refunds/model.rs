@@ -5,8 +5,9 @@ use chrono::{DateTime, Utc};
 use super::wish::Reason;
 use crate::{
     db::{Db, retrying},
-    ids::{CheckoutId, RefundId},
+    ids::{CheckoutId, RefundId, VisitorId},
     money::{Currency, Money},
+    orders::OrderNumber,
 };
 
 /// What is given back.
@@ -78,6 +79,8 @@ pub struct Refund {
     pub restock: bool,
     /// Why it was asked for.
     pub reason: Option<Reason>,
+    /// Nobody else drives it before this moment.
+    pub(super) lease_until: Option<DateTime<Utc>>,
     /// When it was asked for.
     pub created_at: DateTime<Utc>,
     /// When we learned how it ended.
@@ -135,6 +138,36 @@ pub async fn find(db: &Db, id: RefundId) -> sqlx::Result<Option<Refund>> {
             .fetch_optional()
     })
     .await
+}
+
+/// The refund named `id` and its order, if they belong to `visitor`. A stranger's are as good as none, and take as long.
+pub async fn of_visitor(
+    db: &Db,
+    id: RefundId,
+    visitor: VisitorId,
+) -> sqlx::Result<Option<OfOrder>> {
+    retrying(|| {
+        db.query(
+            "select r.*, o.number from refunds r
+             join orders o on o.checkout_id = r.checkout_id
+             join checkouts c on c.id = r.checkout_id
+             where r.id = $1 and c.visitor_id = $2",
+        )
+        .bind(id)
+        .bind(visitor)
+        .fetch_optional()
+    })
+    .await
+}
+
+/// A refund of an order.
+#[derive(Clone, Debug, sqlx::FromRow)]
+pub struct OfOrder {
+    /// The refund.
+    #[sqlx(flatten)]
+    pub refund: Refund,
+    /// The order's number.
+    pub number: OrderNumber,
 }
 
 /// All refunds of what was paid for a purchase, oldest first.

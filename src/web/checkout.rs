@@ -1,7 +1,5 @@
 //! The checkout form, and what becomes of it.
 
-use std::time::Duration;
-
 use axum::{
     extract::State,
     http::StatusCode,
@@ -9,24 +7,22 @@ use axum::{
 };
 
 use super::{
-    checkout_form::CheckoutForm, error::PageError, fields::Fields, show, views, visitor::Visitor,
+    checkout_form::CheckoutForm, error::PageError, fields::Fields, forward, show, views,
+    visitor::Visitor,
 };
 use crate::{
     app::App,
     cart::{self, Cart},
     checkout::{
-        self, Checkout, SubmitError, Submitted,
+        self, Checkout, SubmitError,
         earlier::{self, Earlier},
         model,
         submit::Short,
     },
     db::retrying,
-    ids::{CartId, CheckoutId},
+    ids::CartId,
     refunds::late,
 };
-
-/// How long the customer waits for the payment before being shown that it is under way. The work itself goes on.
-const ANSWER_WITHIN: Duration = Duration::from_secs(5);
 
 /// `GET /checkout`: a form with a fresh key, unless this cart is being bought already.
 pub async fn form(State(app): State<App>, visitor: Visitor) -> Result<Response, PageError> {
@@ -70,33 +66,10 @@ pub async fn submit(
     };
     match checkout::submit(&app.till, &purchase).await {
         Ok(submitted) => {
-            let id = go_on(&app, submitted).await;
+            let id = forward::submitted(&app, submitted).await;
             Ok(Redirect::to(&format!("/checkouts/{id}")).into_response())
         }
         Err(error) => explain(&app, &visitor, form, error).await,
-    }
-}
-
-/// Takes the checkout forward in a task of its own, and waits for it as long as a customer likes to wait.
-async fn go_on(app: &App, submitted: Submitted) -> CheckoutId {
-    let till = app.till.clone();
-    let (Submitted::New(Checkout { id, .. }) | Submitted::Existing(Checkout { id, .. })) =
-        submitted;
-    let work = async move {
-        match submitted {
-            Submitted::New(checkout) => checkout::drive(&till, checkout).await,
-            Submitted::Existing(checkout) => checkout::resume(&till, checkout.id).await,
-        }
-    };
-    let work = app.tasks.spawn(log_failure(id, work));
-    let _ = tokio::time::timeout(ANSWER_WITHIN, work).await;
-    id
-}
-
-/// A failure leaves the checkout pending, to be taken up again; nobody waits for the error.
-pub async fn log_failure(id: CheckoutId, work: impl Future<Output = sqlx::Result<()>>) {
-    if let Err(error) = work.await {
-        tracing::error!(checkout.id = %id, %error, "checkout left open");
     }
 }
 

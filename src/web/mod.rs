@@ -4,6 +4,7 @@
 //! one place, [`error`].
 
 pub mod admin;
+pub mod api;
 pub mod assets;
 mod cart;
 mod catalog;
@@ -23,6 +24,7 @@ mod same_origin;
 mod sessions;
 mod show;
 mod status;
+mod typed;
 pub mod views;
 mod visitor;
 mod webhooks;
@@ -31,7 +33,7 @@ use axum::{
     Router,
     extract::{DefaultBodyLimit, Request},
     middleware::{from_fn, from_fn_with_state},
-    routing::{get, post},
+    routing::{any, get, post},
 };
 use tower_http::trace::{DefaultOnResponse, TraceLayer};
 use tracing::{Level, Span};
@@ -69,6 +71,9 @@ pub fn router(app: App) -> Router {
         .route("/metrics", get(metrics::metrics))
         .route("/static/{*path}", get(assets::serve));
     machines
+        .nest(api::PATH, api::router(&app))
+        // Which is not a part of what is nested.
+        .route(&format!("{}/", api::PATH), any(api::not_found))
         .merge(pages)
         .merge(admin::router(&app))
         .layer(from_fn_with_state(app.clone(), run_to_end::run_to_end))

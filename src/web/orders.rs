@@ -11,10 +11,8 @@ use serde::Deserialize;
 use super::{error::PageError, show, views, visitor::Visitor};
 use crate::{
     app::App,
-    checkout::{Buyer, PaymentMethod, model},
-    clock,
-    countries::country_name,
-    orders,
+    checkout::{PaymentMethod, model},
+    clock, orders,
     refunds::{self, Refund, model::Totals},
 };
 
@@ -65,7 +63,7 @@ pub async fn order(
             .unwrap_or_default(),
         payment_reference: checkout.payment_intent_id.clone().unwrap_or_default(),
         email: checkout.buyer.email.clone(),
-        address: address(&checkout.buyer),
+        address: checkout.buyer.address_lines(),
         refunds: refunds.iter().map(refund).collect(),
         refunded: show::unless_zero(totals.given_back),
         refunded_tax: show::tax(checkout.tax_refunded(totals.given_back)),
@@ -81,13 +79,4 @@ fn refund(refund: &Refund) -> views::Refund {
         state: show::refund_state(refund.status).to_owned(),
         at: clock::in_words(refund.concluded_at.unwrap_or(refund.created_at)),
     }
-}
-
-pub(super) fn address(buyer: &Buyer) -> Vec<String> {
-    vec![
-        buyer.name.clone(),
-        buyer.address.clone(),
-        format!("{} {}", buyer.postal_code, buyer.city),
-        country_name(&buyer.country).to_owned(),
-    ]
 }

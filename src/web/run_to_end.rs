@@ -15,6 +15,7 @@ use axum::{
 use tracing::Instrument as _;
 
 use super::{
+    api,
     error::PageError,
     metrics::{self, Metrics},
 };
@@ -22,6 +23,7 @@ use crate::app::App;
 
 /// Runs the request in a task that stopping the shop waits for.
 pub async fn run_to_end(State(app): State<App>, request: Request, next: Next) -> Response {
+    let is_for_program = request.uri().path().starts_with(api::PATH);
     let (route, began) = (metrics::route(&request), Instant::now());
     let count = move |metrics: &Metrics, response: Response| {
         let status = response.status().as_u16();
@@ -34,7 +36,12 @@ pub async fn run_to_end(State(app): State<App>, request: Request, next: Next) ->
         Ok(response) => response,
         Err(panicked) => {
             tracing::error!(error = %panicked, "a request panicked");
-            count_late(&app.metrics, PageError::Panicked.into_response())
+            let response = if is_for_program {
+                api::panicked().into_response()
+            } else {
+                PageError::Panicked.into_response()
+            };
+            count_late(&app.metrics, response)
         }
     }
 }

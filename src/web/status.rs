@@ -1,7 +1,5 @@
 //! How a purchase stands. Looking at it drives it forward.
 
-use std::time::Duration;
-
 use axum::{
     extract::{Path, RawQuery, State},
     http::StatusCode,
@@ -9,16 +7,13 @@ use axum::{
 };
 use chrono::{DateTime, Utc};
 
-use super::{checkout::log_failure, error::PageError, show, views, visitor::Visitor};
+use super::{error::PageError, forward, show, views, visitor::Visitor};
 use crate::{
     app::App,
-    checkout::{self, Checkout, Status, model},
+    checkout::{Checkout, Status, model},
     clock, orders,
     refunds::late::{self, TooLate},
 };
-
-/// How long the page waits for a payment that was left open by somebody else, before it shows how it stands.
-const LOOK_FOR: Duration = Duration::from_secs(1);
 
 /// `GET /checkouts/{id}`. Another visitor's checkout is as good as none.
 pub async fn status(
@@ -28,8 +23,7 @@ pub async fn status(
     RawQuery(query): RawQuery,
 ) -> Result<Response, PageError> {
     let mut checkout = find(&app, &visitor, &id).await?;
-    if is_left_open(&checkout, app.till.clock.now()) {
-        resume(&app, &checkout).await;
+    if forward::looked_at(&app, &checkout).await {
         checkout = find(&app, &visitor, &id).await?;
     }
     // Back from the bank's page, as the provider's addition to the address tells, there is nothing left to confirm.
@@ -61,18 +55,6 @@ async fn find(app: &App, visitor: &Visitor, id: &str) -> Result<Checkout, PageEr
         .await?
         .filter(|checkout| checkout.visitor_id == visitor.id)
         .ok_or(PageError::NotFound)
-}
-
-/// Whether nobody is at work on an undecided checkout. The lease itself is taken, or not, by a guarded update.
-fn is_left_open(checkout: &Checkout, now: DateTime<Utc>) -> bool {
-    checkout.status == Status::Pending && checkout.lease_until.is_none_or(|until| until <= now)
-}
-
-async fn resume(app: &App, checkout: &Checkout) {
-    let (till, id) = (app.till.clone(), checkout.id);
-    let work = async move { checkout::resume(&till, id).await };
-    let work = app.tasks.spawn(log_failure(id, work));
-    let _ = tokio::time::timeout(LOOK_FOR, work).await;
 }
 
 fn refresh_seconds(checkout: &Checkout, now: DateTime<Utc>) -> Option<u32> {

@@ -24,7 +24,7 @@ pub async fn receive(
     let received = take(&app, &headers, body).await;
     app.metrics.count_webhook(match &received {
         Ok(received) => Delivery::Received(*received),
-        Err(problem) if problem.status.is_client_error() => Delivery::Refused,
+        Err(problem) if problem.status < 500 => Delivery::Refused,
         Err(_) => Delivery::Failed,
     });
     received.map(|_| "")

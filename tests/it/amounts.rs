@@ -1,8 +1,11 @@
 //! Amounts in every kind of currency: the same on each page, at the provider, in the mail and in the books; and what no
 //! card can be charged is refused before anything is held for it.
 
+use boring_checkout::orders::OrderNumber;
+
 use crate::{
     late_success::mails,
+    refunds_requested::{asks, of, wish},
     world::{Expected, NOTHING, ONCE, Page, Shop, Visitor},
 };
 
@@ -187,6 +190,50 @@ async fn a_shop_does_not_open_with_a_catalog_in_another_currency() {
         "{line}"
     );
     assert_eq!(buys_one(&shop).await, "Paid");
+}
+
+/// Back goes what came, in coins that there are.
+#[tokio::test]
+async fn r64_r65_dinars_are_given_back_to_the_last_one() {
+    let shop = Shop::open_with_workers(&["--currency", "kwd"]).await;
+    sells_tea_for(&shop, 18_600).await;
+    assert_eq!(buys_one(&shop).await, "Paid");
+    let all = wish(&shop).await;
+    for amount in [0, -10, 5, 18_605, 18_610] {
+        let refused = asks(shop.app(), &of(amount, all.clone())).await;
+        refused.expect_err("it is refused");
+    }
+    assert!(shop.provider.calls("POST", "/v1/refunds").await.is_empty());
+
+    asks(shop.app(), &of(6_200, all)).await.expect("a third");
+    let rest = wish(&shop).await;
+    let page = order_page(&shop).await;
+    assert!(
+        page.contains("KWD 6.200") && page.contains("KWD 12.400"),
+        "{page}"
+    );
+    asks(shop.app(), &rest).await.expect("the rest");
+    let page = order_page(&shop).await;
+    assert!(
+        page.contains("Refunded") && page.contains("KWD 18.600"),
+        "{page}"
+    );
+    let given_back = &shop.provider.ledger().await["refunds"]["amount_succeeded"];
+    assert_eq!(given_back, 18_600);
+    shop.expects(ONCE).await;
+}
+
+/// As the mail's link shows it.
+async fn order_page(shop: &Shop) -> String {
+    let number: OrderNumber = shop
+        .db()
+        .query("select number from orders")
+        .fetch_scalar()
+        .await
+        .expect("a number");
+    let link = shop.app().order_links.to(&number);
+    let path = link.strip_prefix(&shop.url).expect("a link to the shop");
+    main(&shop.visitor().sees(path).await)
 }
 
 async fn buys_one(shop: &Shop) -> String {

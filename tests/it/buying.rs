@@ -189,7 +189,8 @@ pub async fn purchase_of(shop: &Shop, form: &Form) -> Purchase {
         key: form.field("idempotency_key").parse().expect("a key"),
         visitor: visitor.parse().expect("a visitor"),
         cart: cart.parse().expect("a cart"),
-        quoted_total: Money::new(total, Currency::Eur),
+        items: Vec::new(),
+        quoted_total: Some(Money::new(total, Currency::Eur)),
         quoted_cart: Some(form.field("quoted_cart").to_owned()),
         buyer: Buyer {
             email: form.field("email").to_owned(),

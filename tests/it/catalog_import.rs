@@ -237,7 +237,8 @@ async fn lines_are_counted_as_an_editor_does() {
 #[tokio::test]
 async fn of_many_problems_the_first_few_are_named() {
     let shop = Shop::open().await;
-    let rows: String = (0..25).map(|n| format!("JAR-{n},Jar,,7,\n")).collect();
+    let rows: Vec<_> = (0..25).map(|n| format!("JAR-{n},Jar,,7,\n")).collect();
+    let rows = rows.concat();
     let problems = refused(&shop, format!("{HEADER}{rows}")).await;
     assert_eq!(problems.len(), 11, "{problems:?}");
     assert!(problems[9].starts_with("11: price:"));
@@ -297,10 +298,10 @@ async fn a_catalog_has_one_currency_and_changes_it_as_a_whole() {
         .fetch_all()
         .await
         .expect("goods");
-    let rows: String = skus
+    let rows = skus
         .iter()
-        .map(|(sku,)| format!("{sku},Anything,500,1000,\n"))
-        .collect();
+        .map(|(sku,)| format!("{sku},Anything,500,1000,\n"));
+    let rows = rows.collect::<Vec<_>>().concat();
     let output = imports(&shop, format!("{HEADER}{rows}"), &["--currency", "jpy"]).await;
     assert!(output.status.success(), "{output:?}");
     // Who has the old total on the screen pays nothing.
@@ -404,9 +405,8 @@ async fn buys_at_some_price(shop: &Shop) -> i64 {
 #[tokio::test]
 async fn a_hundred_thousand_products_take_seconds() {
     let shop = Shop::open().await;
-    let rows: String = (0..100_000)
-        .map(|n| format!("P-{n:06},Product {n},4.90,10,Like all the others.\n"))
-        .collect();
+    let rows = (0..100_000).map(|n| format!("P-{n:06},Product {n},4.90,10,Like all the others.\n"));
+    let rows = rows.collect::<Vec<_>>().concat();
     let text = format!("{HEADER}{rows}");
     let begun = std::time::Instant::now();
     assert_eq!(
@@ -422,7 +422,7 @@ async fn a_hundred_thousand_products_take_seconds() {
     println!("again {:?}", again.elapsed());
     // Unoptimized, and beside other tests.
     assert!(
-        begun.elapsed() < Duration::from_secs(120),
+        begun.elapsed() < Duration::from_mins(2),
         "{:?}",
         begun.elapsed()
     );

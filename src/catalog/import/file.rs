@@ -2,12 +2,12 @@
 
 use std::{
     collections::HashMap,
-    fmt,
     io::{self, Read},
 };
 
 use csv::{ByteRecord, ReaderBuilder};
 
+use super::problems::Problems;
 use crate::{
     catalog::Sku,
     money::{Currency, Money},
@@ -18,9 +18,6 @@ const COLUMNS: [&str; 5] = ["sku", "name", "price", "stock", "description"];
 
 /// Far more than any catalog of this shop, and no danger to its memory.
 const BYTES_MAX: u64 = 256 * 1024 * 1024;
-
-/// As many problems as somebody mends before they try again.
-const PROBLEMS_SHOWN: usize = 10;
 
 const NAME_CHARS_MAX: usize = 100;
 const DESCRIPTION_CHARS_MAX: usize = 2_000;
@@ -75,7 +72,7 @@ fn rows(bytes: &[u8], currency: Currency, problems: &mut Problems) -> Vec<Entry>
         found.then(|| lines.of(start))
     };
     let Some(columns) = next(&mut record).and_then(|line| columns(&record, line, problems)) else {
-        if problems.total == 0 {
+        if problems.is_empty() {
             problems.add(
                 1,
                 "header",
@@ -138,7 +135,7 @@ fn columns(header: &ByteRecord, line: u64, problems: &mut Problems) -> Option<[u
             ),
         }
     }
-    (problems.total == 0).then_some(places)
+    (problems.is_empty()).then_some(places)
 }
 
 /// A row that is being read.
@@ -265,58 +262,6 @@ impl Lines<'_> {
             self.at += 1;
         }
         self.line
-    }
-}
-
-/// Something that has to be mended.
-#[derive(Debug)]
-struct Problem {
-    line: u64,
-    column: &'static str,
-    what: String,
-}
-
-/// Everything that has to be mended, of which the first few are kept.
-#[derive(Debug, Default)]
-pub struct Problems {
-    first: Vec<Problem>,
-    total: usize,
-}
-
-impl Problems {
-    pub(super) fn add(&mut self, line: u64, column: &'static str, what: impl Into<String>) {
-        if self.first.len() < PROBLEMS_SHOWN {
-            let what = what.into();
-            self.first.push(Problem { line, column, what });
-        }
-        self.total += 1;
-    }
-
-    /// Whether there are none.
-    pub(super) fn is_empty(&self) -> bool {
-        self.total == 0
-    }
-
-    /// `value`, unless there are problems.
-    pub(super) fn or<T>(self, value: T) -> Result<T, Self> {
-        if self.total == 0 {
-            Ok(value)
-        } else {
-            Err(self)
-        }
-    }
-
-    /// As the lines that compilers print: `FILE.csv:17: price: …`.
-    pub fn in_file<'a>(&'a self, file: &'a str) -> impl fmt::Display + 'a {
-        fmt::from_fn(move |f| {
-            for Problem { line, column, what } in &self.first {
-                writeln!(f, "{file}:{line}: {column}: {what}")?;
-            }
-            match self.total - self.first.len() {
-                0 => Ok(()),
-                more => writeln!(f, "{file}: {more} more"),
-            }
-        })
     }
 }
 

@@ -14,6 +14,7 @@
 //! Had it said how many are on the shelf, the second import would have put thirty there that were never delivered.
 
 mod file;
+mod problems;
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -23,7 +24,10 @@ use std::{
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
-pub use self::file::{Entry, Problems, Unreadable, read};
+pub use self::{
+    file::{Entry, Unreadable, read},
+    problems::Problems,
+};
 use super::Sku;
 use crate::{
     db::{Db, Transient, Tx, retrying},
@@ -144,14 +148,15 @@ impl Known {
 /// Locks the products that are there, in the order of their SKUs, in which purchases take them too. On SQLite the
 /// transaction itself is that lock. Carts may go on referring to them.
 async fn lock(tx: &mut Tx, batch: &[Entry]) -> sqlx::Result<HashMap<Sku, Known>> {
-    let skus: BTreeMap<&str, ()> = batch.iter().map(|entry| (entry.sku.as_str(), ())).collect();
+    let lines = batch.iter().map(|entry| (entry.sku.as_str(), entry.line));
+    let lines: BTreeMap<&str, u64> = lines.collect();
     let known: Vec<Known> = tx
         .query(
             "select sku, name, description, price_minor, currency, stock, delivered from products
              where sku in (select key from json_each($1 /*pg ::json */))
              order by sku /*pg collate \"C\" for no key update */",
         )
-        .bind(json(&skus)?)
+        .bind(json(&lines)?)
         .fetch_all()
         .await?;
     Ok(known

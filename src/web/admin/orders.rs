@@ -22,7 +22,7 @@ use crate::{
         operator::{self, Listed},
     },
     refunds::{self, Refund, model::Totals},
-    web::{error::PageError, orders::address, show, views},
+    web::{error::PageError, show, views},
 };
 
 const HERE: &str = "/admin/orders";
@@ -125,7 +125,7 @@ pub async fn order(
         payment_method: checkout.payment_method.clone(),
         payment_intent: checkout.payment_intent_id.clone().unwrap_or_default(),
         email: checkout.buyer.email.clone(),
-        address: address(&checkout.buyer),
+        address: checkout.buyer.address_lines(),
         tables: [refunds_table(&refunds, Some(&number))],
     };
     Ok(show::page(StatusCode::OK, &page)?)

@@ -17,7 +17,7 @@ use super::{
 use crate::{
     app::App,
     story::{self, About, Moment, Story},
-    web::{error::PageError, orders::address, show, views},
+    web::{error::PageError, show, views},
 };
 
 #[derive(Template)]
@@ -94,7 +94,7 @@ fn facts(story: &Story) -> Vec<Fact> {
     let mut facts = vec![
         fact("Amount", checkout.amount().to_string()),
         fact("E-mail", checkout.buyer.email.clone()),
-        fact("Address", address(&checkout.buyer).join(", ")),
+        fact("Address", checkout.buyer.address_lines().join(", ")),
         fact("Payment method", checkout.payment_method.clone()),
         fact("Payment intent", or_none(&checkout.payment_intent_id)),
         fact("Attempts", checkout.attempts.to_string()),

@@ -7,6 +7,7 @@
 //! Text goes into the HTML through askama's escaping, always, and every attribute is quoted. The tests of each page
 //! render it with hostile text in every field and look for what must not get through.
 
+mod api;
 mod cart;
 mod catalog;
 mod checkout;
@@ -15,6 +16,7 @@ mod mailbox;
 mod order;
 mod status;
 
+pub use api::{ApiPage, Example, Named, Operation, ProblemKind};
 pub use cart::{CartLine, CartPage};
 pub use catalog::{CatalogPage, Product, ProductPage};
 pub use checkout::{
@@ -34,6 +36,8 @@ pub struct Chrome {
     pub cart_units: Option<i64>,
     /// Whether the mails that the shop sends can be looked at.
     pub has_mailbox: bool,
+    /// Whether programs can buy here.
+    pub has_api: bool,
 }
 
 impl Chrome {

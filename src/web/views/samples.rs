@@ -12,10 +12,43 @@ fn hostile() -> String {
     HOSTILE.to_owned()
 }
 
+fn api() -> ApiPage {
+    let named = || Named {
+        name: hostile(),
+        note: hostile(),
+        about: hostile(),
+    };
+    ApiPage {
+        chrome: chrome(),
+        about: vec![hostile()],
+        operations: vec![Operation {
+            id: "operation".to_owned(),
+            method: hostile(),
+            path: hostile(),
+            summary: hostile(),
+            about: vec![hostile()],
+            parameters: vec![named()],
+            fields: vec![named()],
+            answers: vec![named()],
+            example: Example {
+                call: hostile(),
+                answer: hostile(),
+            },
+        }],
+        problems: vec![ProblemKind {
+            slug: "problem".to_owned(),
+            status: 404,
+            title: hostile(),
+            detail: hostile(),
+        }],
+    }
+}
+
 pub(super) fn chrome() -> Chrome {
     Chrome {
         cart_units: Some(3),
         has_mailbox: true,
+        has_api: true,
     }
 }
 
@@ -29,11 +62,11 @@ fn line() -> Line {
     }
 }
 
-fn tax() -> Option<Tax> {
-    Some(Tax {
+fn tax() -> Tax {
+    Tax {
         rate: hostile(),
         amount: hostile(),
-    })
+    }
 }
 
 pub(super) fn product() -> Product {
@@ -63,7 +96,7 @@ pub(super) fn checkout(error: Option<&str>) -> CheckoutPage {
         lines: vec![line()],
         shipping: Some(hostile()),
         total: hostile(),
-        tax: tax(),
+        tax: Some(tax()),
         email: field(error),
         name: field(error),
         address: field(error),
@@ -130,7 +163,7 @@ pub(super) fn status(status: Status) -> StatusPage {
         lines: vec![line()],
         shipping: Some(hostile()),
         total: hostile(),
-        tax: tax(),
+        tax: Some(tax()),
     }
 }
 
@@ -144,7 +177,7 @@ fn order() -> OrderPage {
         lines: vec![line()],
         shipping: Some(hostile()),
         total: hostile(),
-        tax: tax(),
+        tax: Some(tax()),
         payment_method: hostile(),
         payment_reference: hostile(),
         email: hostile(),
@@ -155,7 +188,7 @@ fn order() -> OrderPage {
             at: hostile(),
         }],
         refunded: Some(hostile()),
-        refunded_tax: tax(),
+        refunded_tax: Some(tax()),
         on_its_way: Some(hostile()),
         left: Some(hostile()),
     }
@@ -267,6 +300,7 @@ pub(super) fn pages() -> Vec<(&'static str, String)> {
             status(Status::TooLate(TooLate::LookedInto)).render(),
         ),
         ("order", order().render()),
+        ("api", api().render()),
         ("mailbox", mailbox(vec![letter()]).render()),
         ("mailbox, empty", mailbox(Vec::new()).render()),
         ("letter", letter_page().render()),

@@ -6,6 +6,7 @@
 mod aiosmtpd;
 mod books;
 mod broker;
+mod caller;
 mod database;
 mod letter;
 mod mail_server;
@@ -33,6 +34,7 @@ pub use self::{
     aiosmtpd::{Aiosmtpd, STEPS},
     books::Books,
     broker::Broker,
+    caller::{Answer, Caller, fresh_key, tea, with},
     database::Database,
     letter::{Letter, event},
     mail_server::{Mail, MailServer, Mood},

@@ -121,14 +121,14 @@ impl Process {
         let mut process = Self {
             child,
             url: String::new(),
-            printed: printed.await.expect("no panic"),
+            printed: String::new(),
             log,
         };
-        let line = process.printed.lines().next().unwrap_or_default();
-        let url = line
-            .strip_prefix(serves_at)
-            .unwrap_or_else(|| panic!("unexpected: {line}"));
-        process.url = url.trim().to_owned();
+        process.printed = printed.await.expect("no panic");
+        let line = process.printed.lines().next();
+        let line = line.expect("it ended before it said where it is");
+        let url = line.strip_prefix(serves_at).map(str::trim);
+        process.url = url.map_or_else(|| panic!("unexpected: {line}"), str::to_owned);
         process
     }
 

@@ -1,0 +1,82 @@
+//! The examples of the document: one purchase, from its wish to its end.
+
+use serde_json::{Value, json};
+
+/// A wish.
+pub fn new_checkout() -> Value {
+    json!({
+        "email": "ada@example.com",
+        "name": "Ada Lovelace",
+        "items": [{ "sku": "MUG-01", "quantity": 1 }, { "sku": "TEA-01", "quantity": 2 }],
+        "payment_method": "pm_card_visa",
+        "quoted_total": 1930,
+    })
+}
+
+/// What becomes of it.
+pub fn checkout() -> Value {
+    json!({
+        "id": "01936d7e-51b4-7d92-9c7e-4a3f6b0c8d21",
+        "status": "paid",
+        "amount": 1930,
+        "currency": "eur",
+        "lines": lines(),
+        "order_number": "7K3M-9QXT-2P",
+        "next_action_url": null,
+        "failure": null,
+        "created_at": "2026-11-29T15:54:03.120945Z",
+    })
+}
+
+/// The same, when the customer's bank wants to ask first.
+pub fn pending_checkout() -> Value {
+    let mut checkout = checkout();
+    checkout["status"] = "pending".into();
+    checkout["order_number"] = Value::Null;
+    checkout["next_action_url"] = "https://pay.example.com/authenticate/pi_1".into();
+    checkout
+}
+
+/// The order that it became.
+pub fn order() -> Value {
+    json!({
+        "number": "7K3M-9QXT-2P",
+        "status": "partially_refunded",
+        "amount": 1930,
+        "amount_refunded": 490,
+        "currency": "eur",
+        "lines": lines(),
+        "checkout_id": "01936d7e-51b4-7d92-9c7e-4a3f6b0c8d21",
+        "created_at": "2026-11-29T15:54:03.887311Z",
+    })
+}
+
+/// A part of it goes back.
+pub fn new_refund() -> Value {
+    json!({ "amount": 490 })
+}
+
+/// What becomes of that.
+pub fn refund() -> Value {
+    json!({
+        "id": "01936d9a-07cc-7b1e-8f52-6d1c5e0a9b37",
+        "status": "succeeded",
+        "amount": 490,
+        "currency": "eur",
+        "order_number": "7K3M-9QXT-2P",
+    })
+}
+
+/// The same, as long as it is on its way.
+pub fn pending_refund() -> Value {
+    let mut refund = refund();
+    refund["status"] = "pending".into();
+    refund
+}
+
+fn lines() -> Value {
+    json!([
+        { "sku": "MUG-01", "name": "Grey mug", "quantity": 1, "unit_amount": 950, "amount": 950 },
+        { "sku": "TEA-01", "name": "Plain black tea", "quantity": 2, "unit_amount": 490, "amount": 980 },
+    ])
+}
