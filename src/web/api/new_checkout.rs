@@ -19,7 +19,7 @@ use super::{
 use crate::{
     cart::{Item, LINES_MAX, QUANTITY_MAX},
     catalog::Sku,
-    checkout::{Buyer, IdempotencyKey, Purchase, purchase::PAYMENT_METHODS},
+    checkout::{Buyer, IdempotencyKey, PaymentMethod, Purchase, purchase::PAYMENT_METHODS},
     ids::CartId,
     money::{Currency, Money},
 };
@@ -169,7 +169,7 @@ impl Errors {
 }
 
 fn payment_methods() -> Schema {
-    let names = PAYMENT_METHODS.map(|method| method.as_str());
+    let names = PAYMENT_METHODS.map(PaymentMethod::as_str);
     ObjectBuilder::new()
         .schema_type(Type::String)
         .description(Some(
