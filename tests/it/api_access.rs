@@ -87,7 +87,7 @@ async fn r74_what_belongs_to_another_key_is_as_good_as_nothing() {
     let visitor = shop.visitor().with_cart("TEA-01", 1).await;
     let on_the_page = visitor.buys().await;
     visitor.waits_at(&on_the_page).await;
-    let of_the_page = order_of_the_page(&shop).await;
+    let placed = order_of_the_page(&shop).await;
 
     let id = bought.text("id");
     let number = bought.text("order_number");
@@ -102,7 +102,7 @@ async fn r74_what_belongs_to_another_key_is_as_good_as_nothing() {
         ),
         (format!("/orders/{number}"), "/orders/0000-0000-00"),
         (on_the_page, "/checkouts/x"),
-        (format!("/orders/{of_the_page}"), "/orders/x"),
+        (format!("/orders/{placed}"), "/orders/x"),
     ] {
         let found = theirs.gets(&path).await;
         found.is_problem(404, "not-found");

@@ -15,26 +15,27 @@ pub fn new_checkout() -> Value {
 
 /// What becomes of it.
 pub fn checkout() -> Value {
-    json!({
-        "id": "01936d7e-51b4-7d92-9c7e-4a3f6b0c8d21",
-        "status": "paid",
-        "amount": 1930,
-        "currency": "eur",
-        "lines": lines(),
-        "order_number": "7K3M-9QXT-2P",
-        "next_action_url": null,
-        "failure": null,
-        "created_at": "2026-11-29T15:54:03.120945Z",
-    })
+    checkout_that("paid", Some("7K3M-9QXT-2P"), None)
 }
 
 /// The same, when the customer's bank wants to ask first.
 pub fn pending_checkout() -> Value {
-    let mut checkout = checkout();
-    checkout["status"] = "pending".into();
-    checkout["order_number"] = Value::Null;
-    checkout["next_action_url"] = "https://pay.example.com/authenticate/pi_1".into();
-    checkout
+    let asks = "https://pay.example.com/authenticate/pi_1";
+    checkout_that("pending", None, Some(asks))
+}
+
+fn checkout_that(status: &str, order_number: Option<&str>, next_action_url: Option<&str>) -> Value {
+    json!({
+        "id": "01936d7e-51b4-7d92-9c7e-4a3f6b0c8d21",
+        "status": status,
+        "amount": 1930,
+        "currency": "eur",
+        "lines": lines(),
+        "order_number": order_number,
+        "next_action_url": next_action_url,
+        "failure": null,
+        "created_at": "2026-11-29T15:54:03.120945Z",
+    })
 }
 
 /// The order that it became.
@@ -58,20 +59,22 @@ pub fn new_refund() -> Value {
 
 /// What becomes of that.
 pub fn refund() -> Value {
-    json!({
-        "id": "01936d9a-07cc-7b1e-8f52-6d1c5e0a9b37",
-        "status": "succeeded",
-        "amount": 490,
-        "currency": "eur",
-        "order_number": "7K3M-9QXT-2P",
-    })
+    refund_that("succeeded")
 }
 
 /// The same, as long as it is on its way.
 pub fn pending_refund() -> Value {
-    let mut refund = refund();
-    refund["status"] = "pending".into();
-    refund
+    refund_that("pending")
+}
+
+fn refund_that(status: &str) -> Value {
+    json!({
+        "id": "01936d9a-07cc-7b1e-8f52-6d1c5e0a9b37",
+        "status": status,
+        "amount": 490,
+        "currency": "eur",
+        "order_number": "7K3M-9QXT-2P",
+    })
 }
 
 fn lines() -> Value {

@@ -171,7 +171,7 @@ impl Errors {
 }
 
 fn payment_methods() -> Schema {
-    let names = PAYMENT_METHODS.map(|method| method.as_str());
+    let names = PAYMENT_METHODS.map(PaymentMethod::as_str);
     ObjectBuilder::new()
         .schema_type(Type::String)
         .description(Some(

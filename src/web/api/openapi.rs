@@ -1,4 +1,4 @@
-//! The API, described for programs: OpenAPI 3.1, made from the handlers, their types, and the kinds of problems.
+//! The API, described for programs: `OpenAPI` 3.1, made from the handlers, their types, and the kinds of problems.
 
 use axum::{Json, extract::State};
 use serde_json::json;

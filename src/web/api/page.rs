@@ -19,7 +19,7 @@ pub async fn serve(State(app): State<App>) -> Result<Response, PageError> {
             has_mailbox: app.mailbox.is_some(),
             has_api: true,
         },
-        about: paragraphs(&document["info"]["description"]),
+        about: paragraphs(at(&document, "/info/description")),
         operations: operations(&document),
         problems: kinds::ALL.iter().map(|kind| problem(kind)).collect(),
     };
@@ -44,7 +44,7 @@ fn operations(document: &Value) -> Vec<views::Operation> {
 }
 
 fn operation(document: &Value, path: &str, method: &str, it: &Value) -> views::Operation {
-    let body = &it["requestBody"]["content"]["application/json"];
+    let body = at(it, "/requestBody/content/application~1json");
     let answers = members(&it["responses"]).map(|(status, answer)| views::Named {
         name: status.to_owned(),
         about: one_line(&text(&answer["description"])),
@@ -105,10 +105,10 @@ fn about(field: &Value) -> String {
 
 /// A command line that does it, with the names of the examples.
 fn example(document: &Value, path: &str, it: &Value, body: &Value) -> views::Example {
-    let server = text(&document["servers"][0]["url"]);
+    let server = text(at(document, "/servers/0/url"));
     let mut path = path.to_owned();
     let success = members(&it["responses"]).find(|(status, _)| status.starts_with('2'));
-    let answer = success.map(|(_, answer)| &answer["content"]["application/json"]["example"]);
+    let answer = success.map(|(_, answer)| at(answer, "/content/application~1json/example"));
     let answer = answer.unwrap_or(&Value::Null);
     for name in ["id", "number", "order_number"] {
         if let Some(value) = answer[name].as_str() {
@@ -120,10 +120,11 @@ fn example(document: &Value, path: &str, it: &Value, body: &Value) -> views::Exa
         let key = elements(&it["parameters"]).find(|it| it["in"] == "header");
         let key = key.map(|key| text(&key["example"])).unwrap_or_default();
         call += " \\\n  -H 'Content-Type: application/json' \\\n";
-        call += &format!(
-            "  -H 'Idempotency-Key: {key}' \\\n  -d '{}'",
-            body["example"]
-        );
+        call += "  -H 'Idempotency-Key: ";
+        call += &key;
+        call += "' \\\n  -d '";
+        call += &body["example"].to_string();
+        call += "'";
     }
     views::Example {
         call,
@@ -136,6 +137,11 @@ fn resolve<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
         Some(pointer) => document.pointer(pointer).unwrap_or(&Value::Null),
         None => schema,
     }
+}
+
+/// What a JSON pointer leads to; null when there is nothing.
+fn at<'a>(value: &'a Value, pointer: &str) -> &'a Value {
+    value.pointer(pointer).unwrap_or(&Value::Null)
 }
 
 fn paragraphs(value: &Value) -> Vec<String> {
