@@ -66,7 +66,7 @@ fn help_names_every_flag_with_its_environment_variable_and_default() {
             "MAIL_FROM",
             "The Boring Shop <shop@boring.example>",
         ),
-        ("--api-keys", "API_KEYS", "none, there is no API"),
+        ("--api-keys", "API_KEYS", "none, there is no"),
         ("--admin-password", "ADMIN_PASSWORD", "none, one is"),
         ("--authentication-time", "AUTHENTICATION_TIME", "1h"),
         ("--keep-events", "KEEP_EVENTS", "35days"),
