@@ -135,7 +135,7 @@ async fn r48_a_payment_after_a_decline_goes_back() {
     assert_eq!(page.heading(), TOO_LATE);
     let text = page.text("main");
     assert!(text.contains("€4.90 was given back on"), "{text}");
-    assert!(text.contains("UTC , to the card"), "{text}");
+    assert!(text.contains("UTC , to where it came from"), "{text}");
     assert!(
         !text.contains("not charged") && !text.contains("Thank"),
         "{text}"

@@ -273,7 +273,7 @@ fn a_decided_payment_is_said_plainly() {
         reason: "The card has expired.".into(),
         cart_kept: true,
     }));
-    assert!(dom.text("main").contains("Nothing was charged."));
+    assert!(dom.text("main").contains("You were not charged."));
     assert!(dom.has("a[href='/checkout']") && !dom.has("meta[http-equiv=refresh]"));
 
     let dom = Dom::of(&status(Status::Canceled));

@@ -13,7 +13,7 @@ test("R17: declined, then paid with another card @phone", async ({ visitor, shop
   await visitor.pays();
   await expect(visitor.heading).toHaveText("The payment was declined");
   await expect(page).toHaveTitle(/^Error/);
-  await expect(page.getByRole("alert")).toContainText("Nothing was charged.");
+  await expect(page.getByRole("alert")).toContainText("You were not charged.");
   await expectOf(shop, { checkouts: 1, paid: 0 });
   await page.getByRole("link", { name: "Try again" }).click();
   await expect(page.getByRole("alert")).toContainText("Nothing was charged for it.");

@@ -23,7 +23,7 @@ test("the bank refuses, and the customer pays by card @phone", async ({ visitor,
   await visitor.isToldToWait();
   await shop.timePasses(60);
   await expect(visitor.heading).toHaveText("The payment was declined");
-  await expect(visitor.page.getByRole("alert")).toContainText("The bank refused the debit. Nothing was charged.");
+  await expect(visitor.page.getByRole("alert")).toContainText("The bank refused the debit. You were not charged.");
   await visitor.page.getByRole("link", { name: "Try again" }).click();
   await visitor.chooses(/4242/);
   await visitor.pays();
