@@ -1,16 +1,17 @@
 //! The path of a payment. Read the files in this order:
 //!
 //! 1. [`purchase`]: what a form asks for, and what names it.
-//! 2. [`model`]: the checkout's row and its states.
-//! 3. [`submit`](mod@submit): one form becomes at most one checkout, with its stock held. Committed before any call out.
-//! 4. [`charge`](mod@charge): the provider is asked, with no transaction open.
-//! 5. [`record`](mod@record): the outcome is written, once, by whoever learns it first.
-//! 6. [`drive`](mod@drive): the lease that lets exactly one of many retries go on with an open checkout.
-//! 7. `abandon`: a customer was asked by their bank, and never answered.
-//! 8. [`reconciler`]: takes forward what nobody comes back for.
-//! 9. [`earlier`]: the purchases a customer is reminded of before buying again.
-//! 10. [`limits`]: who begins too many is slowed down.
-//! 11. [`operator`]: what was submitted can be listed and found.
+//! 2. [`payment_method`]: what it can be paid with.
+//! 3. [`model`]: the checkout's row and its states.
+//! 4. [`submit`](mod@submit): one form becomes at most one checkout, with its stock held. Committed before any call out.
+//! 5. [`charge`](mod@charge): the provider is asked, with no transaction open.
+//! 6. [`record`](mod@record): the outcome is written, once, by whoever learns it first.
+//! 7. [`drive`](mod@drive): the lease that lets exactly one of many retries go on with an open checkout.
+//! 8. `abandon`: a customer was asked by their bank, and never answered.
+//! 9. [`reconciler`]: takes forward what nobody comes back for.
+//! 10. [`earlier`]: the purchases a customer is reminded of before buying again.
+//! 11. [`limits`]: who begins too many is slowed down.
+//! 12. [`operator`]: what was submitted can be listed and found.
 //!
 //! ```text
 //! POST /checkout ── submit ──┐
@@ -27,6 +28,7 @@ pub mod earlier;
 pub mod limits;
 pub mod model;
 pub mod operator;
+pub mod payment_method;
 pub mod purchase;
 pub mod reconciler;
 pub mod record;
@@ -41,7 +43,8 @@ pub use self::{
     drive::{drive, is_in_first_hands, resume},
     limits::Limits,
     model::{Checkout, CheckoutLine, Status},
-    purchase::{Browser, Buyer, IdempotencyKey, PaymentMethod, Purchase},
+    payment_method::PaymentMethod,
+    purchase::{Browser, Buyer, IdempotencyKey, Purchase},
     record::{Verdict, record},
     submit::{SubmitError, Submitted, submit},
 };

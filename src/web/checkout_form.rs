@@ -4,7 +4,7 @@ use super::{fields::Fields, typed, views};
 use crate::{
     checkout::{
         Browser, Buyer, Checkout, IdempotencyKey, PaymentMethod, Purchase,
-        purchase::PAYMENT_METHODS,
+        payment_method::PAYMENT_METHODS,
     },
     countries::COUNTRIES,
     ids::{CartId, VisitorId},

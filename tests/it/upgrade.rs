@@ -165,16 +165,18 @@ async fn r63_refunds_that_an_earlier_version_ignored_are_read_again_and_booked()
         } else {
             "ignored"
         };
-        before += &format!(
-            "insert into processed_events (event_id, type, verdict, received_at) values ('{}', '{kind}', '{verdict}', {AT});",
-            id.expect("text")
+        let id = id.expect("text");
+        let row = format!(
+            "insert into processed_events (event_id, type, verdict, received_at) values ('{id}', '{kind}', '{verdict}', {AT});"
         );
+        before.push_str(&row);
     }
     let newest = all[0]["id"].as_str().expect("text");
-    before += &format!(
+    let position = format!(
         "insert into events_read (id, event_id, created, read_at) values (1, '{newest}', {}, {AT});",
         all[0]["created"]
     );
+    before.push_str(&position);
     before_refunds_of_orders(&database, before).await;
 
     let shop = shop_on(&database, &provider.url, &[]).await;

@@ -19,7 +19,7 @@ use super::{
 use crate::{
     cart::{Item, LINES_MAX, QUANTITY_MAX},
     catalog::Sku,
-    checkout::{Buyer, IdempotencyKey, PaymentMethod, Purchase, purchase::PAYMENT_METHODS},
+    checkout::{Buyer, IdempotencyKey, PaymentMethod, Purchase, payment_method::PAYMENT_METHODS},
     ids::CartId,
     money::{Currency, Money},
 };

@@ -174,7 +174,7 @@ mod tests {
             (r#"{"a": 1.0}"#, "/a", "floating point"),
             (r#"{"a": 1, "b": {"c": [0, true]}}"#, "/b/c/1", "boolean"),
             (r#"{"a": 1, "x/y~": 2}"#, "/x~1y~0", "unknown field"),
-            (r#"{"a": 1, "a": 2}"#, "/a", "duplicate field"),
+            (r#"{"a": 1, "a": 2}"#, "", "duplicate field `a`"),
             ("{}", "", "missing field `a`"),
             ("[1, null]", "", "expected an object"),
             ("null", "", "expected an object"),
