@@ -103,6 +103,7 @@ impl Purchase {
         ];
         if !self.items.is_empty() {
             agreed.push(self.buyer.name.clone());
+            agreed.push(self.buyer.country.clone());
             let goods = self.items.iter();
             agreed.extend(goods.map(|item| format!("{} {}", item.quantity, item.sku)));
         }

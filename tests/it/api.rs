@@ -328,10 +328,25 @@ async fn r65_a_total_that_no_card_can_pay_is_refused() {
 }
 
 #[tokio::test]
-async fn what_the_shop_takes_for_shipping_is_a_part_of_the_amount() {
+async fn shipping_and_tax_are_parts_of_the_amount() {
     let shop = Shop::open_with(&["--shipping", "4.90"]).await;
     let quoted = with(&tea(), "quoted_total", 980);
-    let bought = shop.caller().buys(&fresh_key(), &quoted).await.json();
+    let caller = shop.caller();
+    let to = |country: &str| with(&quoted, "country", country);
+    let nowhere = caller.buys(&fresh_key(), &to("XX")).await;
+    let problem = nowhere.is_problem(422, "invalid-body");
+    assert_eq!(problem["errors"][0]["pointer"], "/country");
+    let key = fresh_key();
+    let bought = caller.buys(&key, &to("DE")).await.json();
+    let elsewhere = caller.buys(&key, &to("AT")).await;
+    elsewhere.is_problem(422, "key-reused");
+    assert_eq!(bought["shipping"], 490);
+    assert_eq!(bought["tax"], json!({"rate": "19", "amount": 156}));
+    let number = bought["order_number"].as_str().expect("an order");
+    let order = caller.gets(&format!("/orders/{number}")).await.json();
+    for told in ["amount", "shipping", "tax", "lines"] {
+        assert_eq!(order[told], bought[told], "{told}");
+    }
     assert_eq!(
         (&bought["status"], &bought["amount"]),
         (&json!("paid"), &json!(980))

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use crate::{
     checkout::{self, CheckoutLine},
-    money::Money,
+    money::{IncludedTax, Money},
     orders::{self, OrderNumber},
     refunds::{self, model::OfOrder},
 };
@@ -19,8 +19,13 @@ pub struct Checkout {
     id: String,
     /// Where it stands: undecided, bought, refused by the bank, or ended without a charge for another reason.
     status: CheckoutStatus,
-    /// What is charged for it, in minor units: all lines, and what the shop takes for shipping.
+    /// What is charged for it, in minor units: all lines, and the shipping.
     amount: i64,
+    /// What the shop takes for shipping, in minor units.
+    shipping: i64,
+    /// What of the amount is tax, where the goods go; nothing when no country was told, or it has no rate.
+    #[schema(required)]
+    tax: Option<Tax>,
     /// ISO 4217, lower case.
     currency: &'static str,
     /// What is bought, in the order of the SKUs.
@@ -68,6 +73,15 @@ pub struct Line {
     amount: i64,
 }
 
+/// Tax that is a part of an amount.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Tax {
+    /// In percent, at the time of the purchase: `19` or `8.1`.
+    rate: String,
+    /// How much, in minor units.
+    amount: i64,
+}
+
 /// Why nothing was bought.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Failure {
@@ -84,8 +98,13 @@ pub struct Order {
     number: String,
     /// How much of it was given back: nothing, a part, or all.
     status: OrderStatus,
-    /// What was paid for it, in minor units, with what the shop takes for shipping.
+    /// What was paid for it, in minor units: all lines, and the shipping.
     amount: i64,
+    /// What the shop took for shipping, in minor units.
+    shipping: i64,
+    /// What of the amount is tax, when the country is known and has a rate.
+    #[schema(required)]
+    tax: Option<Tax>,
     /// What was given back, in minor units. What is on its way is not in it.
     amount_refunded: i64,
     /// ISO 4217, lower case.
@@ -153,6 +172,8 @@ impl Checkout {
             id: checkout.id.to_string(),
             status: checkout.status.into(),
             amount: minor,
+            shipping: checkout.shipping().minor,
+            tax: checkout.tax().map(Tax::of),
             currency: currency.code(),
             lines: lines.iter().map(Line::of).collect(),
             order_number: order.map(ToString::to_string),
@@ -175,8 +196,13 @@ impl From<checkout::Status> for CheckoutStatus {
 }
 
 impl Order {
-    /// As it stands, `refunded_minor` of it given back.
-    pub fn of(order: &orders::Order, lines: &[CheckoutLine], refunded_minor: i64) -> Self {
+    /// As it stands: what became of `checkout`, with `refunded_minor` of it given back.
+    pub fn of(
+        order: &orders::Order,
+        checkout: &checkout::Checkout,
+        lines: &[CheckoutLine],
+        refunded_minor: i64,
+    ) -> Self {
         let Money { minor, currency } = order.amount();
         Self {
             number: order.number.to_string(),
@@ -186,6 +212,8 @@ impl Order {
                 _ => OrderStatus::PartiallyRefunded,
             },
             amount: minor,
+            shipping: checkout.shipping().minor,
+            tax: checkout.tax().map(Tax::of),
             amount_refunded: refunded_minor,
             currency: currency.code(),
             lines: lines.iter().map(Line::of).collect(),
@@ -209,6 +237,15 @@ impl Refund {
             amount: minor,
             currency: currency.code(),
             order_number: number.to_string(),
+        }
+    }
+}
+
+impl Tax {
+    fn of(tax: IncludedTax) -> Self {
+        Self {
+            rate: tax.rate.to_string(),
+            amount: tax.amount.minor,
         }
     }
 }

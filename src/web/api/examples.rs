@@ -9,6 +9,7 @@ pub fn new_checkout() -> Value {
         "name": "Ada Lovelace",
         "items": [{ "sku": "MUG-01", "quantity": 1 }, { "sku": "TEA-01", "quantity": 2 }],
         "payment_method": "pm_card_visa",
+        "country": "DE",
         "quoted_total": 1930,
     })
 }
@@ -29,6 +30,8 @@ fn checkout_that(status: &str, order_number: Option<&str>, next_action_url: Opti
         "id": "01936d7e-51b4-7d92-9c7e-4a3f6b0c8d21",
         "status": status,
         "amount": 1930,
+        "shipping": 0,
+        "tax": tax(),
         "currency": "eur",
         "lines": lines(),
         "order_number": order_number,
@@ -44,12 +47,18 @@ pub fn order() -> Value {
         "number": "7K3M-9QXT-2P",
         "status": "partially_refunded",
         "amount": 1930,
+        "shipping": 0,
+        "tax": tax(),
         "amount_refunded": 490,
         "currency": "eur",
         "lines": lines(),
         "checkout_id": "01936d7e-51b4-7d92-9c7e-4a3f6b0c8d21",
         "created_at": "2026-11-29T15:54:03.887311Z",
     })
+}
+
+fn tax() -> Value {
+    json!({ "rate": "19", "amount": 308 })
 }
 
 /// A part of it goes back.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::Deserialize;
 use utoipa::{
     ToSchema,
-    openapi::schema::{ObjectBuilder, Schema, Type},
+    openapi::schema::{ObjectBuilder, Schema, SchemaType, Type},
 };
 
 use super::{
@@ -20,6 +20,7 @@ use crate::{
     cart::{Item, LINES_MAX, QUANTITY_MAX},
     catalog::Sku,
     checkout::{Buyer, IdempotencyKey, PaymentMethod, Purchase, payment_method::PAYMENT_METHODS},
+    countries::COUNTRIES,
     ids::CartId,
     money::{Currency, Money},
 };
@@ -44,6 +45,9 @@ pub struct NewCheckout {
     /// One of the payment provider's payment methods that the shop takes.
     #[schema(schema_with = payment_methods)]
     payment_method: String,
+    /// Where the goods go, in the code of a country (ISO 3166-1). It tells how much of the amount is tax, and changes no price.
+    #[schema(schema_with = countries)]
+    country: Option<String>,
     /// What you expect it to cost, in minor units. When it costs something else, nothing is bought, and the answer is 409.
     #[schema(minimum = 1)]
     quoted_total: Option<i64>,
@@ -85,6 +89,10 @@ impl NewCheckout {
                 "the shop does not take this payment method",
             );
         }
+        let country = self.country.as_deref().unwrap_or_default();
+        if self.country.is_some() && !COUNTRIES.iter().any(|(code, _)| *code == country) {
+            errors.add("/country", "the shop does not send there");
+        }
         if self.quoted_total.is_some_and(|total| total < 1) {
             errors.add("/quoted_total", "a total is 1 at least");
         }
@@ -104,7 +112,7 @@ impl NewCheckout {
                 address: String::new(),
                 city: String::new(),
                 postal_code: String::new(),
-                country: String::new(),
+                country: country.to_owned(),
             },
             payment_method,
             // A program says with each key that it means another purchase. There is nobody to ask.
@@ -168,6 +176,18 @@ impl Errors {
             detail: detail.to_owned(),
         });
     }
+}
+
+fn countries() -> Schema {
+    let codes = COUNTRIES.map(|(code, _)| Some(code));
+    ObjectBuilder::new()
+        .schema_type(SchemaType::Array(vec![Type::String, Type::Null]))
+        .description(Some(
+            "Where the goods go, in the code of a country (ISO 3166-1). It tells how much of the amount is tax, and changes \
+             no price.",
+        ))
+        .enum_values(Some(codes.into_iter().chain([None])))
+        .into()
 }
 
 fn payment_methods() -> Schema {

@@ -26,10 +26,17 @@ pub async fn show(
     Named(number): Named<OrderNumber>,
 ) -> Result<Json<bodies::Order>, Problem> {
     let order = find(&app, client, &number).await?;
+    let checkout = model::find(&app.till.db, order.checkout_id).await?;
+    let checkout = checkout.ok_or(sqlx::Error::RowNotFound)?;
     let lines = model::lines(&app.till.db, order.checkout_id).await?;
     let refunds = refunds::model::of_checkout(&app.till.db, order.checkout_id).await?;
     let Totals { given_back, .. } = Totals::of(order.amount(), &refunds);
-    Ok(Json(bodies::Order::of(&order, &lines, given_back.minor)))
+    Ok(Json(bodies::Order::of(
+        &order,
+        &checkout,
+        &lines,
+        given_back.minor,
+    )))
 }
 
 /// The order `number`, if it is the client's. Another's is as good as none.
