@@ -171,6 +171,10 @@ async fn published_and_not_consumed(shop: &Shop) {
         shop.count(UNPUBLISHED).await == 0
     })
     .await;
+}
+
+/// What is delivered from now on can be consumed.
+async fn consumers_are_mended(shop: &Shop) {
     shop.alters("alter table shipments_elsewhere rename to shipments")
         .await;
     shop.alters("alter table emails_elsewhere rename to emails")
@@ -220,11 +224,14 @@ async fn messages_that_are_deleted_on_the_broker_are_missed_within_the_hour() {
     published_and_not_consumed(&shop).await;
     let stream = broker.jetstream().await.get_stream("BORING_CHECKOUT").await;
     stream.expect("a stream").purge().await.expect("purged");
+    consumers_are_mended(&shop).await;
     shop.settles().await;
 
     shop.app().till.clock.advance(Duration::from_hours(1));
     arrive(&shop, 3).await;
-    assert_eq!(broker.stored().await, 3);
+    // One may have been in a consumer's hands at that very moment, and did not have to come back.
+    let came_back = broker.stored().await;
+    assert!((2..=3).contains(&came_back), "{came_back}");
     shop.expects(so_many(3)).await;
 }
 

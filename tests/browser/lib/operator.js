@@ -14,6 +14,11 @@ export class Operator {
     return this.page.goto(this.shop.url + path);
   }
 
+  /** Another tab of the same browser. */
+  async opensTab() {
+    return new Operator(await this.page.context().newPage(), this.shop);
+  }
+
   get heading() {
     return this.page.getByRole("heading", { level: 1 });
   }

@@ -32,6 +32,14 @@ async function operates(visitor, path) {
   await visitor.goes(path);
 }
 
+/** The form that gives money of one's own purchase back. */
+async function opensRefund(visitor) {
+  await operates(visitor, "/admin/orders");
+  await visitor.page.getByRole("link", { name: /^[0-9A-Z]{4}-[0-9A-Z]{4}-[0-9A-Z]{2}$/ }).click();
+  await visitor.page.getByRole("link", { name: "Give money back" }).click();
+  await expect(visitor.heading).toHaveText("Give money back");
+}
+
 async function knowsPassword({ page }) {
   const credentials = Buffer.from(`${OPERATOR.username}:${OPERATOR.password}`).toString("base64");
   await page.setExtraHTTPHeaders({ authorization: `Basic ${credentials}` });
@@ -229,6 +237,26 @@ export const PAGES = {
   },
 
   "operator: refunds": ({ visitor }) => operates(visitor, "/admin/refunds"),
+
+  "operator: refund": async ({ visitor }) => {
+    await opensRefund(visitor);
+    await expect(visitor.page.getByRole("button", { name: "Give back" })).toBeVisible();
+  },
+
+  "operator: refund, wrong amount": async ({ visitor }) => {
+    await opensRefund(visitor);
+    await visitor.page.locator("#amount").fill("0.001");
+    await visitor.page.getByRole("button", { name: "Give back" }).click();
+    await expect(visitor.page).toHaveTitle(/^Error/);
+  },
+
+  "operator: refund, given back": async ({ visitor }) => {
+    await opensRefund(visitor);
+    await visitor.page.getByRole("button", { name: "Give back" }).click();
+    await expect(visitor.heading).toHaveText("Given back");
+  },
+
+  "operator: customers": ({ visitor }) => operates(visitor, "/admin/customers"),
 
   "operator: events": ({ visitor }) => operates(visitor, "/admin/events"),
 
