@@ -1,19 +1,19 @@
 //! The countries that goods are sent to.
 
-/// Where we send to: ISO 3166-1 code and name.
+/// Where we send to: ISO 3166-1 code and name, in the order of the names.
 pub const COUNTRIES: [(&str, &str); 12] = [
     ("AT", "Austria"),
     ("BE", "Belgium"),
-    ("CH", "Switzerland"),
-    ("DE", "Germany"),
     ("DK", "Denmark"),
-    ("ES", "Spain"),
     ("FR", "France"),
-    ("GB", "United Kingdom"),
+    ("DE", "Germany"),
     ("IE", "Ireland"),
     ("IT", "Italy"),
     ("NL", "Netherlands"),
+    ("ES", "Spain"),
     ("SE", "Sweden"),
+    ("CH", "Switzerland"),
+    ("GB", "United Kingdom"),
 ];
 
 /// The name of a country that we send to; of any other its code.

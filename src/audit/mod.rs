@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::{
     db::Db,
-    provider::{Doubt, Provider},
+    provider::{Doubt, Provider, wire::PaymentIntent},
 };
 
 /// How far the provider's clock may be behind ours.
@@ -102,7 +102,16 @@ pub async fn audit(db: &Db, provider: &Provider, now: DateTime<Utc>) -> Result<R
     invariants.extend(mails::invariants(&mut tx, now).await?);
     let booked = refunds::booked(&mut tx).await?;
     let given_back = refunds::given_back(&booked);
-    invariants.extend(ledger::invariants(&intents, &purchases, &given_back, now));
+    let resolved = ledger::resolved(&mut tx).await?;
+    let unresolved = |intent: &&PaymentIntent| !resolved.contains(&intent.id);
+    let unresolved: Vec<&PaymentIntent> = intents.iter().filter(unresolved).collect();
+    invariants.extend(ledger::invariants(
+        &intents,
+        &unresolved,
+        &purchases,
+        &given_back,
+        now,
+    ));
     invariants.extend(refunds::invariants(&mut tx, &made, &booked, now).await?);
     let counts = Counts {
         provider_succeeded: ledger::succeeded(&intents, &purchases),

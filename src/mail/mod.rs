@@ -115,8 +115,10 @@ impl Mail {
 
 /// Whether a mail could be sent to an address: what cannot is found out before anything is sold to it.
 pub fn can_be_sent_to(address: &str) -> bool {
-    // A server by its number is an address, and nobody's.
-    address.parse::<lettre::Address>().is_ok() && !address.contains('[')
+    // A server by its number is an address, and nobody's. So is a name in quotes, which few mail servers understand, and
+    // which lettre writes into a header that it cannot read.
+    let is_anybodys = !address.contains(['[', '"']);
+    is_anybodys && address.parse::<lettre::Address>().is_ok()
 }
 
 /// Acts on a message, as a part of the transaction that notes that it was consumed.

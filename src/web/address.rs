@@ -23,12 +23,20 @@ pub struct ClientAddress(pub IpAddr);
 impl ClientAddress {
     /// Of a request with these headers, on the connection that its extensions know of.
     pub fn of(extensions: &Extensions, headers: &HeaderMap, app: &App) -> Self {
-        let peer = extensions.get::<ConnectInfo<SocketAddr>>();
-        let peer = peer.map(|ConnectInfo(peer)| peer.ip());
-        let client = forwarded_for(headers, app.proxies).or(peer);
-        // Who is not connected is in this process.
-        let client = client.unwrap_or(Ipv4Addr::LOCALHOST.into());
-        Self(client.to_canonical())
+        let client = match app.proxies.checked_sub(1) {
+            None => {
+                let peer = extensions.get::<ConnectInfo<SocketAddr>>();
+                // Who is not connected is in this process.
+                let peer = peer.map_or(Ipv4Addr::LOCALHOST.into(), |ConnectInfo(peer)| peer.ip());
+                peer.to_canonical()
+            }
+            // Who comes through a proxy is never at this machine, whatever was written: they are counted, all together
+            // when it cannot be told where they are.
+            Some(inner) => forwarded_for(headers, inner)
+                .filter(|address| !address.is_loopback())
+                .unwrap_or(Ipv4Addr::UNSPECIFIED.into()),
+        };
+        Self(client)
     }
 }
 
@@ -40,38 +48,59 @@ impl FromRequestParts<App> for ClientAddress {
     }
 }
 
-/// What the outermost of so many proxies saw. Each of them adds the address that it was called from.
-fn forwarded_for(headers: &HeaderMap, proxies: usize) -> Option<IpAddr> {
+/// What the outermost of our proxies saw, with so many behind it. Each of them adds the address that it was called from, some
+/// with the port. Nothing else of the line is read: a client may write there what it likes.
+fn forwarded_for(headers: &HeaderMap, inner: usize) -> Option<IpAddr> {
     let lines = headers.get_all("x-forwarded-for").iter();
-    let lines: Vec<&str> = lines.filter_map(|line| line.to_str().ok()).collect();
-    let seen: Vec<&str> = lines.iter().flat_map(|line| line.split(',')).collect();
-    let outermost = seen.iter().rev().nth(proxies.checked_sub(1)?)?;
-    outermost.trim().parse().ok()
+    let seen: Vec<&[u8]> = lines
+        .flat_map(|line| line.as_bytes().split(|byte| *byte == b','))
+        .collect();
+    let outermost = seen.iter().rev().nth(inner)?;
+    let text = std::str::from_utf8(outermost.trim_ascii()).ok()?;
+    let bare = text
+        .strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'))
+        .unwrap_or(text);
+    let address = bare.parse().ok();
+    let with_port = || text.parse::<SocketAddr>().ok().map(|it| it.ip());
+    address
+        .or_else(with_port)
+        .map(|it: IpAddr| it.to_canonical())
 }
 
 #[cfg(test)]
 mod tests {
+    use axum::http::HeaderValue;
+
     use super::*;
 
     #[test]
     fn only_what_our_own_proxies_wrote_is_believed() {
-        let cases: [(&[&str], usize, Option<&str>); 8] = [
-            (&[], 1, None),
-            (&["192.0.2.1"], 0, None),
-            (&["192.0.2.1"], 1, Some("192.0.2.1")),
-            (&["10.0.0.1, 192.0.2.1"], 1, Some("192.0.2.1")),
-            (&["10.0.0.1, 192.0.2.1 ,172.16.0.1"], 2, Some("192.0.2.1")),
-            (&["10.0.0.1", "192.0.2.1"], 1, Some("192.0.2.1")),
-            (&["192.0.2.1"], 2, None),
-            (&["nonsense"], 1, None),
+        /// The lines, how many proxies are behind the outermost, and what that one saw.
+        type Case = (&'static [&'static [u8]], usize, Option<&'static str>);
+        let cases: [Case; 13] = [
+            (&[], 0, None),
+            (&[b"192.0.2.1"], 0, Some("192.0.2.1")),
+            (&[b"10.0.0.1, 192.0.2.1"], 0, Some("192.0.2.1")),
+            (&[b"10.0.0.1, 192.0.2.1 ,172.16.0.1"], 1, Some("192.0.2.1")),
+            (&[b"10.0.0.1", b"192.0.2.1"], 0, Some("192.0.2.1")),
+            (&[b"\xff, 192.0.2.1"], 0, Some("192.0.2.1")),
+            (&[b"\xff", b"192.0.2.1"], 0, Some("192.0.2.1")),
+            (&[b"192.0.2.1:5555"], 0, Some("192.0.2.1")),
+            (&[b"[2001:db8::1]:5555"], 0, Some("2001:db8::1")),
+            (&[b"[2001:db8::1]"], 0, Some("2001:db8::1")),
+            (&[b"::ffff:192.0.2.1"], 0, Some("192.0.2.1")),
+            (&[b"192.0.2.1"], 1, None),
+            (&[b"192.0.2.1,"], 0, None),
         ];
-        for (lines, proxies, address) in cases {
+        for (lines, inner, address) in cases {
             let mut headers = HeaderMap::new();
             for line in lines {
-                headers.append("x-forwarded-for", line.parse().expect("a value"));
+                let value = HeaderValue::from_bytes(line).expect("a value");
+                headers.append("x-forwarded-for", value);
             }
             let address = address.map(|text| text.parse().expect("an address"));
-            assert_eq!(forwarded_for(&headers, proxies), address, "{lines:?}");
+            assert_eq!(forwarded_for(&headers, inner), address, "{lines:?}");
         }
     }
 }

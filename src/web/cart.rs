@@ -3,13 +3,13 @@
 use std::ops::RangeInclusive;
 
 use axum::{
-    extract::{Path, State},
+    extract::State,
     http::StatusCode,
     response::{IntoResponse as _, Redirect, Response},
 };
 use tower_sessions::Session;
 
-use super::{catalog, error::PageError, fields::Fields, show, views, visitor::Visitor};
+use super::{catalog, error::PageError, fields::Fields, path::Path, show, views, visitor::Visitor};
 use crate::{
     app::App,
     cart::{self, Cart, CartError, ClosedBy, Line, QUANTITY_MAX},

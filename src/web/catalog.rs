@@ -1,12 +1,8 @@
 //! The goods.
 
-use axum::{
-    extract::{Path, State},
-    http::StatusCode,
-    response::Response,
-};
+use axum::{extract::State, http::StatusCode, response::Response};
 
-use super::{error::PageError, show, views, visitor::Visitor};
+use super::{error::PageError, path::Path, show, views, visitor::Visitor};
 use crate::{
     app::App,
     catalog::{self, Product},

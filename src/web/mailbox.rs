@@ -2,12 +2,12 @@
 //! them can open every order.
 
 use axum::{
-    extract::{Path, State},
+    extract::State,
     http::{StatusCode, header::CONTENT_SECURITY_POLICY},
     response::{Html, IntoResponse as _, Response},
 };
 
-use super::{error::PageError, show, views, visitor::Visitor};
+use super::{error::PageError, path::Path, show, views, visitor::Visitor};
 use crate::{app::App, clock, mail::mailbox::Letter};
 
 /// What others have written, customers for instance, is in a mail. It may look as it likes, and do nothing.

@@ -19,6 +19,7 @@ mod health;
 mod mailbox;
 pub mod metrics;
 mod orders;
+mod path;
 mod problem;
 mod run_to_end;
 mod same_origin;

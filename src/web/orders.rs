@@ -1,14 +1,14 @@
 //! An order's page.
 
 use axum::{
-    extract::{Path, Query, State, rejection::QueryRejection},
+    extract::{Query, State, rejection::QueryRejection},
     http::StatusCode,
     response::Response,
 };
 use chrono::SecondsFormat;
 use serde::Deserialize;
 
-use super::{error::PageError, show, views, visitor::Visitor};
+use super::{error::PageError, path::Path, show, views, visitor::Visitor};
 use crate::{
     app::App,
     checkout::{PaymentMethod, model},

@@ -1,13 +1,13 @@
 //! How a purchase stands. Looking at it drives it forward.
 
 use axum::{
-    extract::{Path, RawQuery, State},
+    extract::{RawQuery, State},
     http::StatusCode,
     response::Response,
 };
 use chrono::{DateTime, Utc};
 
-use super::{error::PageError, forward, show, views, visitor::Visitor};
+use super::{error::PageError, forward, path::Path, show, views, visitor::Visitor};
 use crate::{
     app::App,
     checkout::{Checkout, Status, model},

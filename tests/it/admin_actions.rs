@@ -8,7 +8,10 @@ use boring_checkout::{
 };
 use futures_util::future::join_all;
 
-use crate::world::{Mail, NOTHING, ONCE, Page, Shop, eventually};
+use crate::{
+    late_success::calls,
+    world::{Mail, NOTHING, ONCE, Page, Shop, eventually},
+};
 
 /// One purchase, paid.
 async fn sold(shop: &Shop) {
@@ -328,4 +331,34 @@ async fn what_is_not_there_is_not_found_and_no_form_is_none() {
     let gone = format!("/admin/discrepancies/{nobody}/resolve");
     assert_eq!(operator.posts(&gone, &[("note", "x")]).await.status, 404);
     shop.expects(NOTHING).await;
+}
+
+/// Once somebody has seen to it, the next alarm is a new one.
+#[tokio::test]
+async fn a_second_payment_that_was_seen_to_is_no_violation_any_more() {
+    let shop = Shop::open().await;
+    sold(&shop).await;
+    let id: uuid::Uuid = shop
+        .db()
+        .query("select id from checkouts")
+        .fetch_scalar()
+        .await
+        .expect("one");
+    let again = format!(
+        "amount=700&currency=eur&payment_method=pm_card_visa&payment_method_types[0]=card&confirm=true\
+         &metadata[checkout_id]={id}"
+    );
+    let charged = calls(&shop.provider, "/v1/payment_intents", &again).await;
+    assert_eq!(charged.status, 200);
+    shop.settles().await;
+    assert!(!shop.report().await.ok, "the customer paid twice");
+
+    let operator = shop.operator();
+    let list = operator.sees("/admin/discrepancies").await;
+    let address = list.link_that_starts("/admin/discrepancies/");
+    let note = [("note", "Given back in the dashboard.")];
+    operator.posts(&format!("{address}/resolve"), &note).await;
+
+    let report = shop.report().await;
+    assert!(report.ok, "{report}");
 }

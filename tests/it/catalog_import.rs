@@ -431,3 +431,22 @@ async fn a_hundred_thousand_products_take_seconds() {
     assert_eq!(buyer.waits_at(&status).await, "Paid");
     shop.expects(ONCE).await;
 }
+
+/// A quote that nobody closes would take all that follows for a description.
+#[tokio::test]
+async fn a_file_that_was_cut_off_is_not_imported() {
+    let shop = Shop::open().await;
+    let header = "sku,name,price,stock,description\n";
+    for (rest, line) in [
+        ("TEA-01,Tea,1.00,200,\"open\nMUG-01,Mug,9.99,900,d\n", 2),
+        (
+            "TEA-01,Tea,1.00,200,\"\"\nMUG-01,Mug,9.99,900,\"Twenty b",
+            3,
+        ),
+        ("TEA-01,Tea,1.00,200,5\" wide\n", 2),
+    ] {
+        let said = refused(&shop, format!("{header}{rest}")).await;
+        let quotes = format!("{line}: quotes: one is opened and never closed");
+        assert!(said.contains(&quotes), "{said:?}");
+    }
+}

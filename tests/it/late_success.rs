@@ -96,7 +96,7 @@ pub async fn is_told_once(shop: &Shop) {
             "nothing will be delivered",
             "We gave €4.90 back on",
             "UTC",
-            "to the card that it came from",
+            "to where it came from",
             &shop.url,
         ] {
             assert!(part.contains(said), "{said} in {part}");

@@ -77,11 +77,19 @@ async fn a_new_session_for_each_card_does_not_help() {
     let claims = tries_from("198.51.100.7, 192.0.2.1", &thief).await;
     assert_eq!(claims.status, 429);
 
+    // Nor to write what nobody can read: those whom nobody can tell apart are counted together.
+    let mut answers = Vec::new();
+    for written in ["nonsense", "127.0.0.1", "192.0.2.1,", "::1", "", "a b", "x"] {
+        let thief = shop.visitor().with_cart("TEA-01", 1).await;
+        answers.push(tries_from(written, &thief).await.status);
+    }
+    assert_eq!(answers, [303, 303, 303, 303, 303, 429, 429]);
+
     let other = shop.visitor().with_cart("TEA-01", 1).await;
     let form = other.opens_checkout().await;
     let bought = pays_from("198.51.100.7", &other, &form).await;
     assert_eq!(other.waits_at(bought.location()).await, "Paid");
-    assert_eq!(shop.provider.calls("POST", CREATE).await.len(), 6);
+    assert_eq!(shop.provider.calls("POST", CREATE).await.len(), 11);
     shop.expects(ONCE).await;
 }
 

@@ -26,6 +26,7 @@ use boring_checkout::{
 use clap::Parser as _;
 use futures_util::future::join_all;
 use serde_json::json;
+use tokio::time::timeout;
 
 use crate::world::{self, Database, Expected, ONCE, Shop, eventually};
 
@@ -135,7 +136,12 @@ async fn a_paid_order_is_shipped() {
 async fn the_relay_is_woken_by_the_commit_and_not_before() {
     let (shop, bus, relay) = by_hand().await;
     let till = &shop.app().till;
-    let work = shop.db().work();
+    let mut work = shop.db().work();
+    // Whoever begins to listen to other processes is told that there may be something, and so it is with this one.
+    while timeout(Duration::from_secs(1), work.changed())
+        .await
+        .is_ok()
+    {}
     let mut tx = till.db.begin().await.expect("a transaction");
     let now = till.clock.now();
     outbox::write(&mut tx, CheckoutId::new(), "note", 1, json!({}), now)

@@ -50,8 +50,23 @@ pub fn read(from: impl Read, currency: Currency) -> Result<Vec<Entry>, Unreadabl
         return Err(Unreadable::TooLong);
     }
     let mut problems = Problems::default();
+    quotes_are_closed(&bytes, &mut problems);
     let entries = rows(&bytes, currency, &mut problems);
     problems.or(entries).map_err(Unreadable::Refused)
+}
+
+/// A quote within quotes is doubled, so all of a file come in pairs (RFC 4180, section 2). One that is never closed takes the
+/// rest of the file for its text, and so does a file that was cut off.
+fn quotes_are_closed(bytes: &[u8], problems: &mut Problems) {
+    let is_quote = |byte: &u8| *byte == b'"';
+    let quotes = bytes.iter().filter(|byte| is_quote(byte)).count();
+    if quotes % 2 == 0 {
+        return;
+    }
+    let before_last = bytes.rsplitn(2, is_quote).nth(1).unwrap_or_default();
+    let line = before_last.split(|byte| *byte == b'\n').count();
+    let line = u64::try_from(line).unwrap_or(u64::MAX);
+    problems.add(line, "quotes", "one is opened and never closed");
 }
 
 fn rows(bytes: &[u8], currency: Currency, problems: &mut Problems) -> Vec<Entry> {

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use axum::{
-    extract::{Path, State},
+    extract::State,
     http::StatusCode,
     response::{IntoResponse as _, Redirect, Response},
 };
@@ -20,6 +20,7 @@ use crate::{
     app::App,
     discrepancies::operator::{self, Listed, NOTE_MAX, Note},
     paging::SIZE,
+    web::path::Path,
     web::{error::PageError, fields::Fields, show},
 };
 

@@ -1,7 +1,7 @@
 //! Mails: what was given up can be tried again, and what was sent can be sent again.
 
 use axum::{
-    extract::{Path, State},
+    extract::State,
     response::{Redirect, Response},
 };
 use uuid::Uuid;
@@ -19,6 +19,7 @@ use crate::{
         operator::{self, Listed, Which},
     },
     paging::SIZE,
+    web::path::Path,
     web::{error::PageError, fields::Fields},
 };
 

@@ -1,11 +1,7 @@
 //! Orders: all of them, and one.
 
 use askama::Template;
-use axum::{
-    extract::{Path, State},
-    http::StatusCode,
-    response::Response,
-};
+use axum::{extract::State, http::StatusCode, response::Response};
 
 use super::{
     chrome::Chrome,
@@ -22,6 +18,7 @@ use crate::{
         operator::{self, Listed},
     },
     refunds::{self, Refund, model::Totals},
+    web::path::Path,
     web::{error::PageError, show, views},
 };
 

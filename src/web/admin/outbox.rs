@@ -1,7 +1,7 @@
 //! The outbox: what is parked can be tried again.
 
 use axum::{
-    extract::{Path, State},
+    extract::State,
     response::{Redirect, Response},
 };
 
@@ -15,6 +15,7 @@ use crate::{
     outbox::operator::{self, OutboxRow},
     paging::SIZE,
     web::error::PageError,
+    web::path::Path,
 };
 
 const HERE: &str = "/admin/outbox";

@@ -4,7 +4,7 @@
 //! a page that was opened before another refund was made, it comes back with what is left now.
 
 use axum::{
-    extract::{Path, State},
+    extract::State,
     http::StatusCode,
     response::{IntoResponse as _, Redirect, Response},
 };
@@ -17,6 +17,7 @@ use crate::{
     ids::RefundId,
     orders::{self, Order, OrderNumber},
     refunds::{self, Refund, RequestError, model::Totals},
+    web::path::Path,
     web::{
         error::PageError,
         fields::Fields,

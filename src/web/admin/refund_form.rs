@@ -62,6 +62,11 @@ impl RefundForm {
     }
 
     fn amount(&mut self, currency: Currency) -> Option<Money> {
+        // What the form itself offers is an amount, also when somebody at the provider has left half a coin.
+        let left = self.remaining().map(|left| Money::new(left, currency));
+        if let Some(left) = left.filter(|left| left.in_units().to_string() == self.amount.value) {
+            return Some(left);
+        }
         let amount = Money::parse(&self.amount.value, currency);
         amount
             .inspect_err(|error| {

@@ -1,16 +1,13 @@
 //! How a refund stands.
 
-use axum::{
-    extract::{Path, State},
-    http::StatusCode,
-    response::Response,
-};
+use axum::{extract::State, http::StatusCode, response::Response};
 
 use super::{chrome::Chrome, error::Failure};
 use crate::{
     app::App,
     clock, orders,
     refunds::{self, Refund, Status},
+    web::path::Path,
     web::{error::PageError, show},
 };
 

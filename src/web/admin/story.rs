@@ -1,11 +1,7 @@
 //! One checkout's whole story on one page.
 
 use askama::Template;
-use axum::{
-    extract::{Path, State},
-    http::StatusCode,
-    response::Response,
-};
+use axum::{extract::State, http::StatusCode, response::Response};
 
 use super::{
     checkouts::state,
@@ -17,6 +13,7 @@ use super::{
 use crate::{
     app::App,
     story::{self, About, Moment, Story},
+    web::path::Path,
     web::{error::PageError, show, views},
 };
 
