@@ -19,7 +19,7 @@ pub trait Key: FromStr + fmt::Display + Clone + Send + Sync {
     /// Behind the newest of all.
     fn beyond() -> Self;
 
-    /// Binds its parts, which are the first parameters of a statement of [`turns!`].
+    /// Binds its parts, which are the first parameters of a statement of `turns!`.
     fn bind<'q>(&self, query: Query<'q>) -> Query<'q>;
 }
 
@@ -53,7 +53,7 @@ pub struct Page<R: Keyed> {
     pub has_older: bool,
 }
 
-/// The two statements of a list, as [`turns!`] makes them.
+/// The two statements of a list, as `turns!` makes them.
 #[derive(Debug)]
 pub struct Turns {
     /// In the list's order, from a key on.

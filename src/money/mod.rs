@@ -49,7 +49,9 @@ impl Money {
     /// The amount in whole units and their fraction, as people count.
     pub fn in_units(self) -> Decimal {
         let units = Decimal::new(self.minor, self.currency.exponent());
-        if self.currency.is_whole() {
+        // Tax may come to a part of the smallest coin.
+        let is_whole = self.currency.is_whole() && self.minor % self.currency.step() == 0;
+        if is_whole {
             units.normalize()
         } else {
             units
@@ -80,6 +82,7 @@ mod tests {
             (Currency::Huf, 171_500, "HUF\u{a0}1715.00"),
             // Hundredths to the provider, and nobody has ever seen one.
             (Currency::Isk, 49_000, "ISK\u{a0}490"),
+            (Currency::Isk, 30_310, "ISK\u{a0}303.10"),
             (Currency::Isk, 550, "ISK\u{a0}5.5"),
             (Currency::Isk, 0, "ISK\u{a0}0"),
         ];

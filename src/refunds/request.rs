@@ -33,7 +33,7 @@ use crate::{
 /// What became of a wish.
 #[derive(Debug)]
 pub enum Requested {
-    /// A new refund. The caller holds its lease and [drives](super::drive) it.
+    /// A new refund. The caller holds its lease and [drives](super::drive()) it.
     New(Claimed),
     /// The key was here before. Whoever has the refund's lease is at work on it, or a worker will be.
     Existing(Refund),

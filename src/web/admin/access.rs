@@ -1,7 +1,7 @@
 //! Who may see the operator's pages: the user `admin`, by HTTP Basic authentication.
 //!
 //! The password itself is kept nowhere. Of what is sent, and of what is right, a keyed hash is compared, which takes as long
-//! whichever letter is wrong. Guessing is slowed for each network address by itself ([`Failures`]), so nobody locks the
+//! whichever letter is wrong. Guessing is slowed for each network address by itself (`Failures`), so nobody locks the
 //! operator out of another one.
 
 use std::{
