@@ -51,11 +51,7 @@ impl Money {
         let units = Decimal::new(self.minor, self.currency.exponent());
         // Tax may come to a part of the smallest coin.
         let is_whole = self.currency.is_whole() && self.minor % self.currency.step() == 0;
-        if is_whole {
-            units.normalize()
-        } else {
-            units
-        }
+        if is_whole { units.normalize() } else { units }
     }
 }
 
