@@ -104,7 +104,7 @@ mod tests {
         );
         assert_eq!(
             said(550, Currency::Isk),
-            "The total is ISK 5.5, and a card can pay multiples of ISK 1 only."
+            "The total is ISK 5.50, and a card can pay multiples of ISK 1 only."
         );
         assert_eq!(
             said(1, Currency::Krw),

@@ -79,7 +79,7 @@ mod tests {
             // Hundredths to the provider, and nobody has ever seen one.
             (Currency::Isk, 49_000, "ISK\u{a0}490"),
             (Currency::Isk, 30_310, "ISK\u{a0}303.10"),
-            (Currency::Isk, 550, "ISK\u{a0}5.5"),
+            (Currency::Isk, 550, "ISK\u{a0}5.50"),
             (Currency::Isk, 0, "ISK\u{a0}0"),
         ];
         for (currency, minor, shown) in cases {
