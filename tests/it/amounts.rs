@@ -6,7 +6,7 @@ use boring_checkout::orders::OrderNumber;
 use crate::{
     late_success::mails,
     refunds_requested::{asks, of, wish},
-    world::{Expected, NOTHING, ONCE, Page, Shop, Visitor},
+    world::{Expected, NOTHING, ONCE, Page, Shop, Visitor, fresh_key, tea},
 };
 
 pub async fn sells_tea_for(shop: &Shop, minor: i64) {
@@ -40,7 +40,9 @@ fn main(page: &Page) -> String {
 async fn r65_every_surface_shows_the_same_amount_with_the_decimals_of_its_currency() {
     for (currency, minor, shown) in [
         ("jpy", 500, "¥500"),
+        ("krw", 1200, "₩1200"),
         ("usd", 50, "$0.50"),
+        ("bhd", 1230, "BHD 1.230"),
         ("kwd", 18_600, "KWD 18.600"),
         ("huf", 17_500, "HUF 175.00"),
         ("isk", 49_000, "ISK 490"),
@@ -72,7 +74,18 @@ async fn r65_every_surface_shows_the_same_amount_with_the_decimals_of_its_curren
             let part = confirmations[0].part(part).replace('\u{a0}', " ");
             assert!(part.contains(shown), "{shown} in {part}");
         }
-        shop.expects(ONCE).await;
+
+        let program = shop.caller().buys(&fresh_key(), &tea()).await.json();
+        assert_eq!(program["status"], "paid");
+        assert_eq!(program["amount"], minor);
+        assert_eq!(program["lines"][0]["amount"], minor);
+        assert_eq!(program["currency"], currency.to_lowercase());
+        shop.expects(Expected {
+            charges: 2,
+            orders: 2,
+            sold: 2,
+        })
+        .await;
     }
 }
 
