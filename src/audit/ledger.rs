@@ -43,9 +43,13 @@ pub(super) async fn purchases(tx: &mut Tx) -> sqlx::Result<HashMap<CheckoutId, P
 }
 
 /// The payments that a person has looked into, and seen to: given back at the provider, for instance.
+/// What the shop has resolved by itself is checked like everything else it does.
 pub(super) async fn resolved(tx: &mut Tx) -> sqlx::Result<HashSet<String>> {
     let objects: Vec<(String,)> = tx
-        .query("select object_id from discrepancies where resolved_at is not null")
+        .query(
+            "select object_id from discrepancies
+             where resolved_at is not null and resolved_by is not null",
+        )
         .fetch_all()
         .await?;
     Ok(objects.into_iter().map(|(object,)| object).collect())
