@@ -58,6 +58,9 @@ pub mod gauges;
 pub mod story;
 pub mod web;
 
+// What proves it.
+pub mod lab;
+
 // The payment provider, for those who have none at hand.
 pub mod simulator;
 

@@ -1,0 +1,3 @@
+//! The lab.
+
+pub mod naive;
