@@ -14,21 +14,25 @@
 //! 1. [`buy`](mod@buy): from the form to the order.
 //! 2. [`hear`]: what the provider says later, asked by the page or told by the webhook.
 //! 3. [`refund`](mod@refund): giving money back.
-//! 4. `mails`: where those that were sent are noted.
+//! 4. `mails`: sent where they fall due.
 //! 5. [`tables`]: of its own, beside the shop's.
 //! 6. [`http`]: its pages.
-//! 7. [`audit`](mod@audit): the shop's invariants, over these tables.
+//! 7. [`flow`]: all of it as a flow, for the sweep.
+//! 8. [`audit`](mod@audit): the shop's invariants, over these tables.
 //!
 //! Its payments carry names of their own in the provider's metadata, so that the shop takes them for somebody else's, and it the
 //! shop's. Nothing but the lab may use it.
 
 pub mod audit;
 pub mod buy;
+pub mod flow;
 pub mod hear;
 pub mod http;
 mod mails;
 pub mod refund;
 pub mod tables;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
@@ -39,12 +43,14 @@ use uuid::Uuid;
 pub use self::{
     audit::audit,
     buy::{Buyer, buy},
+    flow::open,
     hear::{Event, look, receive},
     http::router,
     refund::refund,
-    tables::create_tables,
+    tables::{create_tables, fill_shelves, put_in_cart},
 };
 use crate::{
+    catalog::Sku,
     clock::Clock,
     db::{Db, Tx},
     mail::post::Post,
@@ -122,6 +128,23 @@ async fn find(shop: &Naive, id: Uuid) -> sqlx::Result<Option<Order>> {
 async fn set_status(tx: &mut Tx, id: Uuid, status: Status) -> sqlx::Result<u64> {
     let query = tx.query("update naive_orders set status = $2 where id = $1");
     query.bind(id).bind(status).execute().await
+}
+
+/// An order's goods go back on the shelf.
+async fn put_back(tx: &mut Tx, order: Uuid) -> sqlx::Result<()> {
+    let lines: Vec<(Sku, i64)> = tx
+        .query("select sku, quantity from naive_order_lines where order_id = $1 order by sku")
+        .bind(order)
+        .fetch_all()
+        .await?;
+    for (sku, quantity) in lines {
+        tx.query("update naive_products set stock = stock + $2 where sku = $1")
+            .bind(sku)
+            .bind(quantity)
+            .execute()
+            .await?;
+    }
+    Ok(())
 }
 
 /// Why there is no order, or no refund, as the customer is told.

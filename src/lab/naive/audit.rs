@@ -6,6 +6,7 @@
 
 mod books;
 mod ledger;
+mod mails;
 
 use std::collections::HashMap;
 
@@ -19,11 +20,17 @@ use crate::{
         refunds::{Booked, each_booked_refund_was_made, each_refund_is_booked, succeeded},
     },
     db::{Db, Tx},
+    mail::post::Tray,
     provider::Provider,
 };
 
 /// Looks at everything. The provider's ledger is read first, as by the shop's audit.
-pub async fn audit(db: &Db, provider: &Provider, now: DateTime<Utc>) -> Result<Report, AuditError> {
+pub async fn audit(
+    db: &Db,
+    provider: &Provider,
+    tray: &Tray,
+    now: DateTime<Utc>,
+) -> Result<Report, AuditError> {
     // All of it: a provider in the lab has seen little.
     let intents = provider.list(0).await?;
     let made = provider.refunds_since(0).await?;
@@ -36,6 +43,12 @@ pub async fn audit(db: &Db, provider: &Provider, now: DateTime<Utc>) -> Result<R
     let paid_with = paid_with.filter_map(|order| order.payment_intent_id.as_deref());
     let mut invariants = ledger::invariants(&charges, &events, &orders);
     invariants.extend(books::invariants(&mut tx, now).await?);
+    let posted = tray.mails();
+    invariants.extend(mails::invariants(
+        &posted,
+        &orders,
+        &refund_ids(&mut tx).await?,
+    ));
     invariants.push(each_booked_refund_was_made(&made, &booked, now));
     invariants.push(each_refund_is_booked(
         &made,
@@ -46,6 +59,7 @@ pub async fn audit(db: &Db, provider: &Provider, now: DateTime<Utc>) -> Result<R
     let counts = Counts {
         provider_succeeded: i64::try_from(charges.len()).unwrap_or(i64::MAX),
         refunds: succeeded(&booked),
+        emails: i64::try_from(posted.len()).unwrap_or(i64::MAX),
         ..counts(&mut tx).await?
     };
     Ok(Report::new(invariants, counts, now))
@@ -82,12 +96,16 @@ async fn refunds(tx: &mut Tx) -> sqlx::Result<Vec<Booked>> {
     .await
 }
 
+async fn refund_ids(tx: &mut Tx) -> sqlx::Result<Vec<Uuid>> {
+    let ids: Vec<(Uuid,)> = tx.query("select id from naive_refunds").fetch_all().await?;
+    Ok(ids.into_iter().map(|(id,)| id).collect())
+}
+
 async fn counts(tx: &mut Tx) -> sqlx::Result<Counts> {
-    let (checkouts, paid, emails, processed_events) = tx
+    let (checkouts, paid, processed_events) = tx
         .query(
             "select (select count(*) from naive_orders),
                     (select count(*) from naive_orders where status = 'paid'),
-                    (select count(*) from naive_emails),
                     (select count(distinct event_id) from naive_events)",
         )
         .fetch_one()
@@ -97,7 +115,6 @@ async fn counts(tx: &mut Tx) -> sqlx::Result<Counts> {
         paid,
         orders: paid,
         payments: paid,
-        emails,
         processed_events,
         ..Counts::default()
     })

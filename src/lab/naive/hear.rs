@@ -7,13 +7,9 @@ use uuid::Uuid;
 use super::{
     Naive, ORDER, Order, Status, find,
     mails::{self, Kind},
-    set_status,
+    put_back, set_status,
 };
-use crate::{
-    catalog::Sku,
-    db::Tx,
-    provider::{Outcome, wire::PaymentIntent},
-};
+use crate::provider::{Outcome, wire::PaymentIntent};
 
 /// The order, for its page. Who comes there from their bank may have paid.
 pub async fn look(shop: &Naive, id: Uuid) -> sqlx::Result<Option<Order>> {
@@ -114,20 +110,4 @@ async fn note(shop: &Naive, event: &str) -> sqlx::Result<()> {
         .execute()
         .await?;
     tx.commit().await
-}
-
-async fn put_back(tx: &mut Tx, order: Uuid) -> sqlx::Result<()> {
-    let lines: Vec<(Sku, i64)> = tx
-        .query("select sku, quantity from naive_order_lines where order_id = $1 order by sku")
-        .bind(order)
-        .fetch_all()
-        .await?;
-    for (sku, quantity) in lines {
-        tx.query("update naive_products set stock = stock + $2 where sku = $1")
-            .bind(sku)
-            .bind(quantity)
-            .execute()
-            .await?;
-    }
-    Ok(())
 }

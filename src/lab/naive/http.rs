@@ -16,9 +16,9 @@ use serde::Deserialize;
 use uuid::Uuid;
 
 use super::{
-    Buyer, Event, Failed, Naive, Order, Status, buy,
+    Buyer, Event, Failed, Naive, Status, buy,
     buy::{Line, lines, order_of, total},
-    look, receive, refund,
+    look, put_in_cart, receive, refund,
 };
 use crate::{checkout::PaymentMethod, webhooks::signature};
 
@@ -26,6 +26,7 @@ use crate::{checkout::PaymentMethod, webhooks::signature};
 pub fn router(shop: Naive) -> Router {
     Router::new()
         .route("/naive/carts/{cart}", get(form).post(submit))
+        .route("/naive/carts/{cart}/items", post(add))
         .route("/naive/orders/{order}", get(status))
         .route("/naive/orders/{order}/refunds", post(give_back))
         .route("/naive/webhook", post(webhook))
@@ -33,23 +34,33 @@ pub fn router(shop: Naive) -> Router {
 }
 
 impl Naive {
-    /// Where a cart is bought.
-    pub fn url_of_cart(&self, cart: Uuid) -> String {
-        format!("{}{}", self.public_url, form_path(cart))
-    }
-
     /// Where an order is looked at.
     pub fn url_of_order(&self, order: Uuid) -> String {
         format!("{}{}", self.public_url, order_path(order))
     }
 }
 
-fn form_path(cart: Uuid) -> String {
+pub(super) fn form_path(cart: Uuid) -> String {
     format!("/naive/carts/{cart}")
 }
 
 fn order_path(order: Uuid) -> String {
     format!("/naive/orders/{order}")
+}
+
+#[derive(Deserialize)]
+struct Item {
+    sku: String,
+    quantity: i64,
+}
+
+async fn add(
+    State(shop): State<Naive>,
+    Path(cart): Path<Uuid>,
+    axum::Form(item): axum::Form<Item>,
+) -> Result<Redirect, Failed> {
+    put_in_cart(&shop.db, cart, &item.sku, item.quantity).await?;
+    Ok(Redirect::to(&form_path(cart)))
 }
 
 #[derive(Template)]
@@ -112,47 +123,47 @@ async fn submit(
     ext = "html",
     source = r#"<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Your order</title>
-<h1>Your order</h1>
-<p>{{ order.amount() }}: {{ sentence }}</p>
+<h1>{{ heading }}</h1>
+<p>{{ total }}</p>
 {% if let Some(url) = link %}<p><a href="{{ url }}">Confirm the payment with your bank</a></p>{% endif %}
 </html>"#
 )]
-struct StatusPage<'a> {
-    order: &'a Order,
-    sentence: &'a str,
-    link: Option<&'a str>,
+struct StatusPage {
+    heading: &'static str,
+    total: String,
+    link: Option<String>,
 }
 
 async fn status(State(shop): State<Naive>, Path(id): Path<Uuid>) -> Result<Response, Failed> {
     let Some(order) = look(&shop, id).await? else {
         return Ok(StatusCode::NOT_FOUND.into_response());
     };
-    let sentence = match order.status {
-        Status::Pending => "being paid.",
-        Status::Paid => "paid. Thank you!",
-        Status::Failed => "the payment failed. Please try again.",
+    let total = order.amount().to_string();
+    let (heading, link) = match order.status {
+        Status::Pending => ("Being paid", order.next_action_url),
+        Status::Paid => ("Paid, thank you", None),
+        Status::Failed => ("Payment failed, please try again", None),
     };
     Ok(page(&StatusPage {
-        link: order
-            .next_action_url
-            .as_deref()
-            .filter(|_| order.status == Status::Pending),
-        order: &order,
-        sentence,
+        heading,
+        total,
+        link,
     }))
 }
 
 #[derive(Deserialize)]
-struct Amount {
-    amount: Option<i64>,
+struct Wish {
+    amount: i64,
+    #[serde(default)]
+    restock: bool,
 }
 
 async fn give_back(
     State(shop): State<Naive>,
     Path(order): Path<Uuid>,
-    axum::Form(wish): axum::Form<Amount>,
+    axum::Form(wish): axum::Form<Wish>,
 ) -> Result<Redirect, Failed> {
-    refund(&shop, order, wish.amount).await?;
+    refund(&shop, order, wish.amount, wish.restock).await?;
     Ok(Redirect::to(&order_path(order)))
 }
 

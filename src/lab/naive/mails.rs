@@ -8,8 +8,10 @@ use uuid::Uuid;
 
 use super::Naive;
 pub(super) use crate::mail::Kind;
+use crate::mail::post::SendError;
+use crate::probe::{Boundary, report};
 
-/// Sends a mail about an order or a refund, and notes that. One that cannot be sent is no reason to fail the purchase.
+/// Sends a mail about an order or a refund. One that cannot be sent is no reason to fail what it is about.
 pub(super) async fn send(shop: &Naive, about: Uuid, kind: Kind, to: &str) {
     if let Err(error) = try_to(shop, about, kind, to).await {
         tracing::warn!(%about, %kind, error, "mail not sent");
@@ -27,23 +29,22 @@ async fn try_to(
         Kind::RefundNotice => "Your refund",
         Kind::OrderConfirmation | Kind::NotFulfilled => "Your order",
     };
-    let id = Uuid::now_v7();
     let message = Message::builder()
         .from(shop.mail_from.clone())
         .to(Mailbox::new(None, to))
         .subject(title)
+        // A fresh one: to their receiver, two copies are two mails.
         .message_id(None)
         .header(ContentType::TEXT_PLAIN)
         .body(format!("{title} {about}. Thank you.\n"))?;
-    shop.post.send(&format!("naive-{id}"), message).await?;
-    let mut tx = shop.db.begin().await?;
-    tx.query("insert into naive_emails (id, about, kind, sent_at) values ($1, $2, $3, $4)")
-        .bind(id)
-        .bind(about)
-        .bind(kind)
-        .bind(shop.clock.now())
-        .execute()
-        .await?;
-    tx.commit().await?;
+    let probe = shop.db.probe();
+    report::<SendError>(probe, Boundary::BeforeMail(kind.name())).await?;
+    shop.post.send(&name(about, kind), message).await?;
+    report::<SendError>(probe, Boundary::AfterMail(kind.name())).await?;
     Ok(())
+}
+
+/// What the post calls a mail.
+pub(super) fn name(about: Uuid, kind: Kind) -> String {
+    format!("{about}-{kind}")
 }

@@ -7,20 +7,22 @@ use uuid::Uuid;
 use super::{
     Failed, Naive, Order, Status, find,
     mails::{self, Kind},
+    put_back,
 };
 use crate::{
+    db::Tx,
     ids::RefundId,
     provider::{RefundOutcome, RefundWish, wire},
     refunds,
 };
 
-/// Gives some of an order's money back, or all that is left.
-pub async fn refund(shop: &Naive, id: Uuid, amount: Option<i64>) -> Result<(), Failed> {
+/// Gives some of an order's money back, and puts its goods on the shelf again if they came back.
+pub async fn refund(shop: &Naive, id: Uuid, amount: i64, restock: bool) -> Result<(), Failed> {
     let order = find(shop, id).await?.ok_or(Failed::NothingToRefund)?;
     let intent = order.payment_intent_id.as_deref();
     let intent = intent.ok_or(Failed::NothingToRefund)?;
+    // Who refunds at the same time sees the same left.
     let left = order.amount_minor - refunded(shop, id).await?;
-    let amount = amount.unwrap_or(left);
     if order.status != Status::Paid || amount < 1 || amount > left {
         return Err(Failed::NothingToRefund);
     }
@@ -34,7 +36,12 @@ pub async fn refund(shop: &Naive, id: Uuid, amount: Option<i64>) -> Result<(), F
     let RefundOutcome::Made(made) = shop.provider.refund(wish, &key, Duration::ZERO).await else {
         return Err(Failed::NotRefunded);
     };
-    insert(shop, refund, &order, &made).await?;
+    let mut tx = shop.db.begin().await?;
+    insert(&mut tx, shop, refund, &order, &made, restock).await?;
+    if restock {
+        put_back(&mut tx, id).await?;
+    }
+    tx.commit().await?;
     mails::send(shop, refund.into(), Kind::RefundNotice, &order.email).await;
     Ok(())
 }
@@ -48,16 +55,17 @@ async fn refunded(shop: &Naive, order: Uuid) -> sqlx::Result<i64> {
 }
 
 async fn insert(
+    tx: &mut Tx,
     shop: &Naive,
     id: RefundId,
     order: &Order,
     made: &wire::Refund,
-) -> sqlx::Result<()> {
-    let mut tx = shop.db.begin().await?;
+    restock: bool,
+) -> sqlx::Result<u64> {
     tx.query(
         "insert into naive_refunds (id, order_id, payment_intent_id, amount_minor, currency, status, provider_id,
-             created_at)
-         values ($1, $2, $3, $4, $5, $6, $7, $8)",
+             restock, created_at)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
     )
     .bind(id)
     .bind(order.id)
@@ -66,8 +74,8 @@ async fn insert(
     .bind(&made.currency)
     .bind(refunds::Status::of(&made.status))
     .bind(&made.id)
+    .bind(restock)
     .bind(shop.clock.now())
     .execute()
-    .await?;
-    tx.commit().await
+    .await
 }

@@ -3,14 +3,10 @@
 
 use uuid::Uuid;
 
-use crate::{
-    catalog::Sku,
-    db::{Db, retrying},
-    money::Money,
-};
+use crate::db::Db;
 
 /// Types that both engines take: to SQLite they are names, and it stores what it is given.
-const TABLES: [&str; 7] = [
+const TABLES: [&str; 6] = [
     "create table if not exists naive_products (
          sku         text   not null primary key,
          name        text   not null,
@@ -51,6 +47,7 @@ const TABLES: [&str; 7] = [
          currency          text        not null,
          status            text        not null,
          provider_id       text        not null,
+         restock           boolean     not null,
          created_at        timestamptz not null
      )",
     "create table if not exists naive_events (
@@ -58,52 +55,36 @@ const TABLES: [&str; 7] = [
          event_id    text        not null,
          received_at timestamptz not null
      )",
-    "create table if not exists naive_emails (
-         id      uuid        not null primary key,
-         about   uuid        not null,
-         kind    text        not null,
-         sent_at timestamptz not null
-     )",
 ];
 
 /// Makes the tables that are not there yet.
 pub async fn create_tables(db: &Db) -> sqlx::Result<()> {
-    retrying(|| async {
-        let mut tx = db.begin().await?;
-        for table in TABLES {
-            tx.query(table).execute().await?;
-        }
-        tx.commit().await
-    })
-    .await
+    let mut tx = db.begin().await?;
+    for table in TABLES {
+        tx.query(table).execute().await?;
+    }
+    tx.commit().await
 }
 
-/// Offers a product, or offers it from now on at another price and with so many on the shelf.
-pub async fn offer(db: &Db, sku: &Sku, name: &str, price: Money, stock: i64) -> sqlx::Result<()> {
+/// Offers what the shop offers, at the same prices.
+pub async fn fill_shelves(db: &Db) -> sqlx::Result<()> {
     let mut tx = db.begin().await?;
     tx.query(
         "insert into naive_products (sku, name, price_minor, currency, stock, stocked)
-         values ($1, $2, $3, $4, $5, $5)
-         on conflict (sku) do update set name = excluded.name, price_minor = excluded.price_minor,
-             currency = excluded.currency, stock = excluded.stock,
-             stocked = naive_products.stocked + excluded.stock - naive_products.stock",
+         select sku, name, price_minor, currency, stocked, stocked from products where true
+         on conflict do nothing",
     )
-    .bind(sku)
-    .bind(name)
-    .bind(price.minor)
-    .bind(price.currency)
-    .bind(stock)
     .execute()
     .await?;
     tx.commit().await
 }
 
-/// Puts so many units of a product in a cart, whatever was in it of that.
-pub async fn put_in_cart(db: &Db, cart: Uuid, sku: &Sku, quantity: i64) -> sqlx::Result<()> {
+/// Puts so many more units of a product in a cart.
+pub async fn put_in_cart(db: &Db, cart: Uuid, sku: &str, quantity: i64) -> sqlx::Result<()> {
     let mut tx = db.begin().await?;
     tx.query(
         "insert into naive_cart_items (cart_id, sku, quantity) values ($1, $2, $3)
-         on conflict (cart_id, sku) do update set quantity = excluded.quantity",
+         on conflict (cart_id, sku) do update set quantity = naive_cart_items.quantity + excluded.quantity",
     )
     .bind(cart)
     .bind(sku)
