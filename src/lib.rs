@@ -49,8 +49,10 @@ pub mod db;
 pub mod ids;
 pub mod money;
 pub mod paging;
+pub mod probe;
 pub mod provider;
 pub mod secret;
+mod waits;
 
 // How one looks at it.
 pub mod audit;
@@ -58,11 +60,11 @@ pub mod gauges;
 pub mod story;
 pub mod web;
 
-// What proves it.
-pub mod lab;
-
 // The payment provider, for those who have none at hand.
 pub mod simulator;
+
+// The proof.
+pub mod lab;
 
 // How it is run.
 pub mod app;

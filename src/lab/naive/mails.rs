@@ -8,7 +8,6 @@ use uuid::Uuid;
 
 use super::Naive;
 pub(super) use crate::mail::Kind;
-use crate::mail::post::SendError;
 use crate::probe::{Boundary, report};
 
 /// Sends a mail about an order or a refund. One that cannot be sent is no reason to fail what it is about.
@@ -38,9 +37,9 @@ async fn try_to(
         .header(ContentType::TEXT_PLAIN)
         .body(format!("{title} {about}. Thank you.\n"))?;
     let probe = shop.db.probe();
-    report::<SendError>(probe, Boundary::BeforeMail(kind.name())).await?;
+    report(probe, Boundary::BeforeMail(kind.name())).await?;
     shop.post.send(&name(about, kind), message).await?;
-    report::<SendError>(probe, Boundary::AfterMail(kind.name())).await?;
+    report(probe, Boundary::AfterMail(kind.name())).await?;
     Ok(())
 }
 
