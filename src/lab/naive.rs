@@ -54,7 +54,7 @@ use crate::{
     clock::Clock,
     db::{Db, Tx},
     mail::post::Post,
-    money::{Currency, Money},
+    money::Currency,
     provider::Provider,
     secret::Secret,
 };
@@ -113,13 +113,6 @@ impl Status {
     }
 }
 
-impl Order {
-    /// What is charged for it.
-    pub fn amount(&self) -> Money {
-        Money::new(self.amount_minor, self.currency)
-    }
-}
-
 async fn find(shop: &Naive, id: Uuid) -> sqlx::Result<Option<Order>> {
     let query = shop.db.query("select * from naive_orders where id = $1");
     query.bind(id).fetch_optional().await
@@ -155,7 +148,9 @@ pub enum Failed {
     NothingToBuy,
     #[error("Sorry, {0} is sold out.")]
     SoldOut(String),
-    #[error("Your card was declined. Please try another one.")]
+    #[error("The total has changed.")]
+    TotalChanged,
+    #[error("Your card was declined.")]
     Declined,
     #[error("Payment failed. Please try again.")]
     NotPaid,

@@ -17,12 +17,13 @@ use crate::{
     provider::Outcome,
 };
 
-/// Who buys, and how they pay.
+/// Who buys, how they pay, and what they were told that it costs.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "each name says it")]
 pub struct Buyer {
     pub email: String,
     pub payment_method: PaymentMethod,
+    pub quoted_minor: i64,
 }
 
 /// One product in a cart, at today's price.
@@ -44,6 +45,9 @@ pub async fn buy(shop: &Naive, cart: Uuid, buyer: &Buyer) -> Result<Uuid, Failed
     }
     let lines = lines(shop, cart).await?;
     let total = total(&lines).ok_or(Failed::NothingToBuy)?;
+    if total.minor != buyer.quoted_minor {
+        return Err(Failed::TotalChanged);
+    }
     // Whoever else looks now sees the same units.
     if let Some(short) = lines.iter().find(|line| line.stock < line.quantity) {
         return Err(Failed::SoldOut(short.name.clone()));

@@ -13,7 +13,7 @@ use serde_json::Value;
 use tower::ServiceExt as _;
 
 use super::{
-    Naive, audit,
+    Naive, audit, fill_shelves,
     http::{form_path, router},
 };
 use crate::{
@@ -67,6 +67,7 @@ pub fn open(premises: Premises) -> Opening {
             webhook_secrets: [Secret::new(premises.webhook_secret)].into(),
             public_url: PUBLIC_URL.to_owned(),
         };
+        fill_shelves(&quiet.db).await?;
         let watched = Naive {
             db: quiet.db.with_probe(premises.probe.clone()),
             provider: quiet.provider.clone().with_probe(premises.probe),
@@ -110,16 +111,18 @@ impl Process {
 impl Flow for Process {
     async fn answer(&self, request: Request) -> Result<Answer, NoAnswer> {
         let page = match &request {
-            Request::Add(customer, sku, quantity) => {
+            Request::Add(customer, sku, quantity) | Request::Keep(customer, sku, quantity) => {
                 let path = format!("{}/items", form_path(customer.id));
                 let fields = [("sku", *sku), ("quantity", &quantity.to_string())];
                 self.send(post_form(&path, &fields)).await?
             }
             Request::OpenForm(customer) => self.send(get(&form_path(customer.id))).await?,
-            Request::Submit(customer, _, method) => {
+            Request::Submit(customer, form, method) => {
+                let email = customer.email();
                 let fields = [
-                    ("email", customer.email()),
-                    ("payment_method", (*method).to_owned()),
+                    ("total", form.field("total")),
+                    ("email", email.as_str()),
+                    ("payment_method", *method),
                 ];
                 self.send(post_form(&form_path(customer.id), &fields))
                     .await?
@@ -203,20 +206,30 @@ struct Page {
 }
 
 impl Page {
-    /// As a customer reads it, who believes it: "payment failed" is a refusal, and no doubt.
     fn answer(self, to: &Request) -> Result<Answer, NoAnswer> {
-        match (self.status, to) {
-            (StatusCode::INTERNAL_SERVER_ERROR, _) => Err(NoAnswer),
-            (StatusCode::SEE_OTHER, Request::Add(..)) => Ok(Answer::Done),
-            (StatusCode::SEE_OTHER, _) => Ok(Answer::Place(self.location)),
-            (StatusCode::OK, Request::OpenForm(_)) => Ok(Answer::Form(Form::default())),
-            (StatusCode::OK, Request::Look(_, place)) => standing(&self.html, place)
-                .map(Answer::Standing)
-                .ok_or(NoAnswer),
-            (StatusCode::OK, _) => Ok(Answer::Done),
-            _ => Ok(Answer::Refused(Some(Form::default()))),
+        if self.status.is_server_error() {
+            return Err(NoAnswer);
         }
+        Ok(match (self.status, to) {
+            (StatusCode::SEE_OTHER, Request::Add(..) | Request::Keep(..)) => Answer::Done,
+            (StatusCode::SEE_OTHER, _) => Answer::Place(self.location),
+            (StatusCode::OK, Request::OpenForm(_)) => {
+                form(&self.html).map_or(Answer::Refused(None), Answer::Form)
+            }
+            (StatusCode::OK, Request::Look(_, place)) => {
+                standing(&self.html, place).map_or(Answer::Refused(None), Answer::Standing)
+            }
+            (StatusCode::OK, _) => Answer::Done,
+            _ => Answer::Refused(form(&self.html)),
+        })
     }
+}
+
+/// The hidden field of the form on a page; `None` when there is none.
+fn form(html: &str) -> Option<Form> {
+    let total = html.split("name=\"total\" value=\"").nth(1)?;
+    let total = total.split('"').next()?.to_owned();
+    Some(Form([("total".to_owned(), total)].into()))
 }
 
 /// What a status page says; `None` for a page that is none.
@@ -229,6 +242,7 @@ fn standing(html: &str, place: &str) -> Option<Standing> {
         },
         "Paid, thank you" => Standing::Paid(place.rsplit('/').next()?.to_owned()),
         "Payment failed, please try again" => Standing::Ended,
+        "Your card was declined, please try another one" => Standing::Declined,
         _ => return None,
     })
 }

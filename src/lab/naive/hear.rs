@@ -86,6 +86,11 @@ struct EventData {
 }
 
 impl Event {
+    /// Reads an event that the provider has shown us.
+    pub fn read(event: &serde_json::Value) -> serde_json::Result<Self> {
+        Self::deserialize(event)
+    }
+
     /// The order that it is about; `None` for all but a payment of ours.
     pub fn order(&self) -> Option<Uuid> {
         let intent = PaymentIntent::deserialize(&self.data.object).ok()?;

@@ -20,18 +20,22 @@ use super::{
     buy::{Line, lines, order_of, total},
     look, put_in_cart, receive, refund,
 };
-use crate::{checkout::PaymentMethod, webhooks::signature};
+use crate::{checkout::PaymentMethod, money::Money, webhooks::signature};
 
 /// All of it.
 pub fn router(shop: Naive) -> Router {
     Router::new()
         .route("/naive/carts/{cart}", get(form).post(submit))
         .route("/naive/carts/{cart}/items", post(add))
+        .route(DECLINED, get(declined))
         .route("/naive/orders/{order}", get(status))
         .route("/naive/orders/{order}/refunds", post(give_back))
         .route("/naive/webhook", post(webhook))
         .with_state(shop)
 }
+
+/// Where those end whose card was declined.
+const DECLINED: &str = "/naive/declined";
 
 impl Naive {
     /// Where an order is looked at.
@@ -71,7 +75,9 @@ async fn add(
 <h1>Checkout</h1>
 <ul>{% for line in lines %}<li>{{ line.quantity }} × {{ line.name }}</li>{% endfor %}</ul>
 <p>Total: {{ total }}</p>
+{% if has_changed %}<p>The total has changed.</p>{% endif %}
 <form method="post">
+<input type="hidden" name="total" value="{{ total.minor }}">
 <label>E-mail <input type="email" name="email" required></label>
 <label>Pay with <select name="payment_method">
 {% for method in methods %}<option value="{{ method.as_str() }}">{{ method.label }}, {{ method.note }}</option>
@@ -81,41 +87,55 @@ async fn add(
 )]
 struct FormPage {
     lines: Vec<Line>,
-    total: String,
+    total: Money,
     methods: Vec<PaymentMethod>,
+    has_changed: bool,
 }
 
 async fn form(State(shop): State<Naive>, Path(cart): Path<Uuid>) -> Result<Response, Failed> {
     if let Some(order) = order_of(&shop, cart).await? {
         return Ok(Redirect::to(&order_path(order.id)).into_response());
     }
-    let lines = lines(&shop, cart).await?;
+    Ok(page(&form_page(&shop, cart, false).await?))
+}
+
+async fn form_page(shop: &Naive, cart: Uuid, has_changed: bool) -> Result<FormPage, Failed> {
+    let lines = lines(shop, cart).await?;
     let total = total(&lines).ok_or(Failed::NothingToBuy)?;
-    Ok(page(&FormPage {
+    Ok(FormPage {
         lines,
-        total: total.to_string(),
+        total,
         methods: PaymentMethod::offered(total.currency).collect(),
-    }))
+        has_changed,
+    })
 }
 
 #[derive(Deserialize)]
 struct Submitted {
     email: String,
     payment_method: String,
+    total: i64,
 }
 
 async fn submit(
     State(shop): State<Naive>,
     Path(cart): Path<Uuid>,
     axum::Form(form): axum::Form<Submitted>,
-) -> Result<Redirect, Failed> {
+) -> Result<Response, Failed> {
     let method = form.payment_method.parse();
     let buyer = Buyer {
         email: form.email,
         payment_method: method.map_err(|_| Failed::Declined)?,
+        quoted_minor: form.total,
     };
-    let order = buy(&shop, cart, &buyer).await?;
-    Ok(Redirect::to(&order_path(order)))
+    match buy(&shop, cart, &buyer).await {
+        Ok(order) => Ok(Redirect::to(&order_path(order)).into_response()),
+        Err(Failed::TotalChanged) => {
+            let form = page(&form_page(&shop, cart, true).await?);
+            Ok((StatusCode::CONFLICT, form).into_response())
+        }
+        Err(failed) => Err(failed),
+    }
 }
 
 #[derive(Template)]
@@ -124,13 +144,11 @@ async fn submit(
     source = r#"<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Your order</title>
 <h1>{{ heading }}</h1>
-<p>{{ total }}</p>
 {% if let Some(url) = link %}<p><a href="{{ url }}">Confirm the payment with your bank</a></p>{% endif %}
 </html>"#
 )]
 struct StatusPage {
     heading: &'static str,
-    total: String,
     link: Option<String>,
 }
 
@@ -138,17 +156,20 @@ async fn status(State(shop): State<Naive>, Path(id): Path<Uuid>) -> Result<Respo
     let Some(order) = look(&shop, id).await? else {
         return Ok(StatusCode::NOT_FOUND.into_response());
     };
-    let total = order.amount().to_string();
     let (heading, link) = match order.status {
         Status::Pending => ("Being paid", order.next_action_url),
         Status::Paid => ("Paid, thank you", None),
         Status::Failed => ("Payment failed, please try again", None),
     };
-    Ok(page(&StatusPage {
+    Ok(page(&StatusPage { heading, link }))
+}
+
+async fn declined() -> Response {
+    let heading = "Your card was declined, please try another one";
+    page(&StatusPage {
         heading,
-        total,
-        link,
-    }))
+        link: None,
+    })
 }
 
 #[derive(Deserialize)]
@@ -194,9 +215,9 @@ fn page(page: &impl Template) -> Response {
 impl IntoResponse for Failed {
     fn into_response(self) -> Response {
         let status = match &self {
+            Self::Declined => return Redirect::to(DECLINED).into_response(),
             Self::NothingToBuy | Self::NothingToRefund => StatusCode::UNPROCESSABLE_ENTITY,
-            Self::SoldOut(_) => StatusCode::CONFLICT,
-            Self::Declined => StatusCode::PAYMENT_REQUIRED,
+            Self::SoldOut(_) | Self::TotalChanged => StatusCode::CONFLICT,
             Self::NotPaid | Self::NotRefunded => StatusCode::BAD_GATEWAY,
             Self::Db(error) => {
                 tracing::error!(%error, "a request failed");

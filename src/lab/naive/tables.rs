@@ -79,12 +79,12 @@ pub async fn fill_shelves(db: &Db) -> sqlx::Result<()> {
     tx.commit().await
 }
 
-/// Puts so many more units of a product in a cart.
+/// So many units of a product are in a cart from now on.
 pub async fn put_in_cart(db: &Db, cart: Uuid, sku: &str, quantity: i64) -> sqlx::Result<()> {
     let mut tx = db.begin().await?;
     tx.query(
         "insert into naive_cart_items (cart_id, sku, quantity) values ($1, $2, $3)
-         on conflict (cart_id, sku) do update set quantity = naive_cart_items.quantity + excluded.quantity",
+         on conflict (cart_id, sku) do update set quantity = excluded.quantity",
     )
     .bind(cart)
     .bind(sku)

@@ -2,7 +2,6 @@
 
 use std::collections::{HashMap, HashSet};
 
-use serde::Deserialize as _;
 use uuid::Uuid;
 
 use crate::{
@@ -38,7 +37,7 @@ pub(super) async fn events(provider: &Provider) -> Result<Vec<Event>, Doubt> {
     let mut page = provider.events_since(0).await?;
     let mut events = Vec::new();
     loop {
-        events.extend(page.events.iter().flat_map(Event::deserialize));
+        events.extend(page.events.iter().flat_map(Event::read));
         match page.newest() {
             Some(newest) if page.has_more => {
                 let next = provider.events_after(newest).await?;
