@@ -33,6 +33,7 @@ use clap::{
     error::{ContextKind, ContextValue, ErrorKind},
 };
 use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
 use tracing_subscriber::EnvFilter;
 
 /// Something that was asked for cannot be done as asked.
@@ -180,6 +181,7 @@ async fn sweep(args: SweepArgs) -> Result<ExitCode, Failure> {
         },
         server: args.database_url,
         pairs: args.pairs,
+        every: usize::try_from(args.every)?,
         only: args.fault,
         jobs: args.jobs.map_or(processors, usize::from),
     };
@@ -188,7 +190,14 @@ async fn sweep(args: SweepArgs) -> Result<ExitCode, Failure> {
     } else {
         Shown::No
     };
-    let swept = tokio::task::spawn_blocking(move || sweep.run(shown)).await?;
+    let (stop, end) = (CancellationToken::new(), asked_to_stop()?);
+    let stopped = stop.clone();
+    let swept = tokio::task::spawn_blocking(move || sweep.run(shown, &stopped));
+    tokio::spawn(async move {
+        let _ = end.await;
+        stop.cancel();
+    });
+    let swept = swept.await?;
     let report = swept.map_err(|error| format!("the sweep could not be made: {error}"))?;
     if args.json {
         print(&format!("{}\n", report.to_json()))?;
