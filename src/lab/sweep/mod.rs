@@ -25,6 +25,8 @@ pub mod report;
 mod run;
 pub mod scenarios;
 pub mod strike;
+#[cfg(test)]
+mod tests;
 pub mod verdict;
 
 use std::{

@@ -98,10 +98,10 @@ fn each_charge_is_booked(charges: &[Charge], orders: &HashMap<Uuid, Order>) -> I
 }
 
 fn each_booking_is_a_charge(charges: &[Charge], orders: &HashMap<Uuid, Order>) -> Invariant {
-    let charged: HashSet<Uuid> = charges.iter().map(|charge| charge.order).collect();
+    let paid_for: HashSet<Uuid> = charges.iter().map(|charge| charge.order).collect();
     let violations = orders
         .values()
-        .filter(|order| order.status == Status::Paid && !charged.contains(&order.id))
+        .filter(|order| order.status == Status::Paid && !paid_for.contains(&order.id))
         .map(|order| {
             format!(
                 "order {} is paid, and the provider has no charge of it",
