@@ -51,6 +51,7 @@ pub mod money;
 pub mod paging;
 pub mod provider;
 pub mod secret;
+pub mod throttle;
 
 // How one looks at it.
 pub mod audit;

@@ -11,7 +11,6 @@ mod customers;
 mod discrepancies;
 mod error;
 mod events;
-mod failures;
 mod list;
 mod mail;
 mod orders;
