@@ -264,8 +264,11 @@ async fn why_not(
         Status::Declined | Status::Canceled => refunds::LATE,
     };
     let detail = format!(
-        "the provider has {} {} as {}, the checkout is {} for {} {}",
-        payment.amount_minor, payment.currency, payment.intent, checkout.status, agreed.0, agreed.1
+        "the provider has {} as {}, the checkout is {} for {}",
+        Money::told(payment.amount_minor, &payment.currency),
+        payment.intent,
+        checkout.status,
+        checkout.amount()
     );
     let object = payment.intent.as_str();
     let discrepancy = Discrepancy {
