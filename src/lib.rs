@@ -56,6 +56,7 @@ pub mod throttle;
 // How one looks at it.
 pub mod audit;
 pub mod gauges;
+pub mod search;
 pub mod story;
 pub mod web;
 

@@ -25,6 +25,7 @@ use super::{
 use crate::{
     cart::{self, Line},
     catalog::Sku,
+    customers,
     db::{Transient, Tx, retrying},
     ids::CheckoutId,
     inventory,
@@ -179,11 +180,11 @@ async fn insert(
         "insert into checkouts (id, idempotency_key, cart_id, visitor_id, fingerprint, status,
              amount_minor, currency, email, name, address, city, postal_code, country,
              payment_method, provider_request, attempts, lease_until, drive_at, created_at,
-             shipping_minor, tax_minor, tax_rate)
+             shipping_minor, tax_minor, tax_rate, email_folded)
          values ($1, $2, $3, $4, $5, 'pending',
              $6, $7, $8, $9, $10, $11, $12, $13,
              $14, $15, 1, $16, $16, $17,
-             $18, $19, $20)
+             $18, $19, $20, $21)
          on conflict do nothing
          returning *",
     )
@@ -207,6 +208,7 @@ async fn insert(
     .bind(till.pricing.shipping.minor)
     .bind(tax.map_or(0, |tax| tax.amount.minor))
     .bind(tax.map_or(TaxRate::NONE, |tax| tax.rate))
+    .bind(customers::fold(&purchase.buyer.email))
     .fetch_optional()
     .await
 }

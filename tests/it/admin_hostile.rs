@@ -43,7 +43,7 @@ fn is_only_text(page: &Page, path: &str, text: &str) {
 async fn is_everywhere(shop: &Shop, text: &str) {
     let mut tx = shop.db().begin().await.expect("a transaction");
     for sql in [
-        "update checkouts set email = $1, name = $1, address = $1, city = $1, postal_code = $1, country = $1,
+        "update checkouts set email = $1, email_folded = $1, name = $1, address = $1, city = $1, postal_code = $1, country = $1,
                               payment_method = $1, payment_intent_id = $1",
         "update checkout_lines set name = $1",
         "update customers set email = $1, name = $1",

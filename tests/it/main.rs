@@ -12,6 +12,7 @@ mod admin_actions;
 mod admin_audit;
 mod admin_hostile;
 mod admin_lists;
+mod admin_search;
 mod admin_story;
 mod amounts;
 mod api;

@@ -12,6 +12,7 @@ mod discrepancies;
 mod error;
 mod events;
 mod list;
+mod listing;
 mod mail;
 mod orders;
 mod outbox;
