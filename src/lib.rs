@@ -49,9 +49,11 @@ pub mod db;
 pub mod ids;
 pub mod money;
 pub mod paging;
+pub mod probe;
 pub mod provider;
 pub mod secret;
 pub mod throttle;
+mod waits;
 
 // How one looks at it.
 pub mod audit;
@@ -62,6 +64,9 @@ pub mod web;
 
 // The payment provider, for those who have none at hand.
 pub mod simulator;
+
+// The proof.
+pub mod lab;
 
 // How it is run.
 pub mod app;
