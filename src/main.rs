@@ -57,7 +57,7 @@ async fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
     start_log(&args.log)?;
     let end = asked_to_stop()?;
     let shop = Shop::start(args).await?;
-    let url = &shop.app.till.public_url;
+    let url = shop.app.till.links.shop();
     let mut lines = vec![shop_is_at(url)];
     lines.extend(shop.app.mailbox.iter().map(|_| mails_are_at(url)));
     lines.push(operator_is_at(url, shop.made_up_password.as_ref()));

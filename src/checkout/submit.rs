@@ -168,13 +168,18 @@ async fn insert(
 ) -> sqlx::Result<Option<Checkout>> {
     let now = till.clock.now();
     let tax = till.pricing.tax(total, &purchase.buyer.country);
+    let return_url = match purchase.browser {
+        Some(_) => format!("{}/checkouts/{id}", till.links.shop()),
+        // The customer of a program has no session here.
+        None => till.links.to_checkout(id, now),
+    };
     let request = provider::payment_intent_request(&provider::Charge {
         amount: total,
         payment_method: purchase.payment_method.as_str(),
         method_type: purchase.payment_method.kind(),
         mandate: purchase.mandate(),
         checkout_id: &id.to_string(),
-        return_url: &format!("{}/checkouts/{id}", till.public_url),
+        return_url: &return_url,
     });
     tx.query(
         "insert into checkouts (id, idempotency_key, cart_id, visitor_id, fingerprint, status,

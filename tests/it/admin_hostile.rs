@@ -52,7 +52,8 @@ async fn is_everywhere(shop: &Shop, text: &str) {
          where id = (select max(id) from outbox)",
         "update emails set last_error = $1, sent_at = null, given_up_at = created_at",
         "update refunds set provider_id = $1, failure_code = $1, status = 'failed'",
-        "insert into doubtful_attempts (checkout_id, attempt, doubt, noted_at) select id, 99, $1, created_at from checkouts",
+        "insert into provider_calls (checkout_id, about, attempt, place, operation, ended, requests, ended_at)
+         select id, id, 99, 1, $1, $1, 1, created_at from checkouts",
     ] {
         let changed = tx.query(sql).bind(text).execute().await.expect(sql);
         assert!(changed > 0, "{sql}");

@@ -131,7 +131,7 @@ async fn each_list_is_searched_by_what_somebody_has_in_hand() {
         "select max(event_id) from processed_events where type = 'payment_intent.succeeded'",
     )
     .await;
-    shop.alters("update outbox set published_at = null, parked_at = created_at where event_type = 'payment.refunded'")
+    shop.alters("update outbox set published_at = null, parked_at = created_at where event_type = 'order.refunded'")
         .await;
     disagrees(&shop, &intent, &id).await;
 
@@ -178,6 +178,12 @@ async fn each_list_is_searched_by_what_somebody_has_in_hand() {
         ("discrepancies", "amount_differs", 0),
     ] {
         assert_eq!(found(&operator, list, typed).await, rows, "{list} {typed}");
+    }
+    for page in ["", "/refunds/new"] {
+        let page = operator
+            .sees(&format!("/admin/orders/{dashless}{page}"))
+            .await;
+        assert!(page.text("main").contains(number), "{}", page.html);
     }
     let row = operator.sees("/admin/outbox?q=parked").await;
     assert_eq!(

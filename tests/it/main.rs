@@ -20,6 +20,7 @@ mod api_access;
 mod api_docs;
 mod api_idempotency;
 mod api_refunds;
+mod api_return;
 mod authentication;
 mod bad_input;
 mod bus;

@@ -11,7 +11,7 @@ use crate::app::App;
 
 /// `GET /api/v1/docs`. Whose cart it is nobody asks here, so the page shows none.
 pub async fn serve(State(app): State<App>) -> Result<Response, PageError> {
-    let document = openapi::document(&app.till.public_url);
+    let document = openapi::document(app.till.links.shop());
     let document = serde_json::to_value(document).unwrap_or_default();
     let page = views::ApiPage {
         chrome: views::Chrome {

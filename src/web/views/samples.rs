@@ -158,6 +158,8 @@ pub(super) fn status(status: Status) -> StatusPage {
     StatusPage {
         chrome: chrome(),
         checkout_id: hostile(),
+        again_url: format!("/checkouts/{}", hostile()),
+        has_cart: true,
         status,
         refresh_seconds: None,
         lines: vec![line()],
