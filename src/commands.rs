@@ -13,9 +13,10 @@ use boring_checkout::{
     clock::Clock,
     config::{
         AuditArgs, CatalogAction, Database, EventsAction, MailAction, MigrateArgs, OutboxAction,
-        ProviderAt,
+        ProviderAt, SweepArgs, SweptFlow,
     },
     db::Db,
+    lab::sweep::{Flow, Shown, Sweep, scenarios::SCENARIOS},
     mail,
     money::Currency,
     outbox::operator,
@@ -23,7 +24,9 @@ use boring_checkout::{
     webhooks::operator as events,
 };
 
-use crate::{Failure, fail, print, start_log};
+use tokio_util::sync::CancellationToken;
+
+use crate::{Failure, asked_to_stop, fail, print, start_log};
 
 /// So many products take long enough to be watched.
 const LONG_IMPORT: usize = 10_000;
@@ -40,6 +43,46 @@ pub async fn audit(args: AuditArgs) -> Result<ExitCode, Failure> {
         print(&report.to_string())?;
     }
     Ok(ExitCode::from(u8::from(!report.ok)))
+}
+
+/// Tries every fault at every boundary.
+pub async fn sweep(args: SweepArgs) -> Result<ExitCode, Failure> {
+    start_log(&args.log())?;
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let sweep = Sweep {
+        flow: match args.flow {
+            SweptFlow::Safe => Flow::Safe,
+        },
+        scenarios: match args.scenario {
+            Some(scenario) => vec![scenario],
+            None => SCENARIOS.iter().collect(),
+        },
+        server: args.database_url,
+        pairs: args.pairs,
+        every: usize::try_from(args.every)?,
+        only: args.fault,
+        jobs: args.jobs.map_or(processors, usize::from),
+    };
+    let shown = if std::io::stderr().is_terminal() {
+        Shown::Yes
+    } else {
+        Shown::No
+    };
+    let (stop, end) = (CancellationToken::new(), asked_to_stop()?);
+    let stopped = stop.clone();
+    let swept = tokio::task::spawn_blocking(move || sweep.run(shown, &stopped));
+    tokio::spawn(async move {
+        let _ = end.await;
+        stop.cancel();
+    });
+    let swept = swept.await?;
+    let report = swept.map_err(|error| format!("the sweep could not be made: {error}"))?;
+    if args.json {
+        print(&format!("{}\n", report.to_json()))?;
+    } else {
+        print(&report.to_string())?;
+    }
+    Ok(ExitCode::from(u8::from(!report.is_clean())))
 }
 
 /// Creates or upgrades the schema.

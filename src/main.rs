@@ -44,6 +44,7 @@ async fn main() -> ExitCode {
         Some(Command::Serve(args)) => serve(&args).await,
         Some(Command::Provider(args)) => provider(args).await,
         Some(Command::Audit(args)) => commands::audit(args).await,
+        Some(Command::Sweep(args)) => commands::sweep(args).await,
         Some(Command::Migrate(args)) => commands::migrate(&args).await,
         Some(Command::Catalog(args)) => commands::catalog(args.action).await,
         Some(Command::Outbox(args)) => commands::outbox(args.action).await,

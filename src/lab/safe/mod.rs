@@ -2,7 +2,10 @@
 
 mod pages;
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use async_trait::async_trait;
 use axum::{
@@ -33,7 +36,7 @@ use crate::{
     pricing::{Pricing, TaxRates},
     provider::Provider,
     pruner::{
-        Retention,
+        self, Retention,
         retention::{CARTS_LEAST, EVENTS_LEAST, MESSAGES_LEAST},
     },
     secret::Secret,
@@ -71,11 +74,20 @@ struct Safe {
     /// The same till, of whose work nobody is told.
     quiet: Till,
     secret: &'static str,
+    /// When the two look next that look seldom: for events that were missed, and for what is old.
+    looks: Mutex<Looks>,
+}
+
+#[derive(Clone, Copy)]
+struct Looks {
+    missed: DateTime<Utc>,
+    old: DateTime<Utc>,
 }
 
 impl Safe {
     async fn open(premises: Premises) -> Result<Arc<dyn Flow>, Failed> {
         let quiet = till(&premises).await?;
+        let now = quiet.clock.now();
         let till = quiet.with_probe(&premises.probe);
         let app = App {
             webhook_secrets: [Secret::new(premises.webhook_secret)].into(),
@@ -100,6 +112,10 @@ impl Safe {
             background: Background::alone(&app, Post::Tray(premises.tray), from, keep),
             quiet,
             secret: premises.webhook_secret,
+            looks: Mutex::new(Looks {
+                missed: now,
+                old: now,
+            }),
             app,
         }))
     }
@@ -150,6 +166,18 @@ impl Safe {
         self.send(request).await
     }
 
+    /// Whether somebody who looks every `beat` looks now.
+    fn is_time(&self, look: fn(&mut Looks) -> &mut DateTime<Utc>, beat: TimeDelta) -> bool {
+        let now = self.quiet.clock.now();
+        let mut looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
+        let next = look(&mut looks);
+        let is_time = *next <= now;
+        if is_time {
+            *next = now + beat;
+        }
+        is_time
+    }
+
     async fn deliver(&self, event: &Value) -> Result<Answer, NoAnswer> {
         let body = event.to_string();
         let at = self.app.till.clock.now().timestamp();
@@ -173,6 +201,11 @@ impl Flow for Safe {
             Request::Add(customer, sku, quantity) => {
                 let fields = [("sku", *sku), ("quantity", &quantity.to_string())];
                 let request = post_form("/cart/items", &fields);
+                self.browse(customer, request).await?
+            }
+            Request::Keep(customer, sku, quantity) => {
+                let fields = [("quantity", quantity.to_string())];
+                let request = post_form(&format!("/cart/items/{sku}"), &fields);
                 self.browse(customer, request).await?
             }
             Request::OpenForm(customer) => self.browse(customer, get("/checkout")).await?,
@@ -215,14 +248,19 @@ impl Flow for Safe {
         if let Err(error) = reconciler::round(&workers.till, &never).await {
             tracing::error!(%error, "the reconciler cannot read what is due");
         }
-        if let Err(error) = missed::catch_up(&workers.till, &never).await {
+        if self.is_time(|looks| &mut looks.missed, missed::BEAT)
+            && let Err(error) = missed::catch_up(&workers.till, &never).await
+        {
             tracing::warn!(%error, "cannot read the provider's events");
         }
         let worked = async {
             workers::do_what_is_due(&workers.relay).await?;
             workers::do_what_is_due(&workers.postman).await?;
             workers::do_what_is_due(&workers.refunder).await?;
-            workers.pruner.round(now, &never).await
+            if self.is_time(|looks| &mut looks.old, pruner::LOOK) {
+                workers.pruner.round(now, &never).await?;
+            }
+            Ok::<(), sqlx::Error>(())
         };
         if let Err(error) = worked.await {
             tracing::error!(%error, "work not done; it is taken up again");
@@ -329,7 +367,7 @@ impl Page {
                 || self.location.starts_with("/admin/orders/");
             return Ok(match to {
                 _ if is_place => Answer::Place(self.location),
-                Request::Add(..) => Answer::Done,
+                Request::Add(..) | Request::Keep(..) => Answer::Done,
                 _ => Answer::Refused(None),
             });
         }

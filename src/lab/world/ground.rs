@@ -114,13 +114,27 @@ impl Ground {
 
     /// Approves what the bank asks at `page`.
     pub(super) async fn approve(&self, page: &str) -> Result<(), Failed> {
+        self.post(page, "verdict=approve".to_owned()).await
+    }
+
+    /// Confirms the newest payment with `card`.
+    pub(super) async fn confirm_newest(&self, card: &str) -> Result<(), Failed> {
+        let intents = self.provider.list(0).await?;
+        let newest = intents.first().ok_or("there is no payment to confirm")?;
+        let page = format!(
+            "{}/v1/payment_intents/{}/confirm",
+            self.provider_url(),
+            newest.id
+        );
+        let body = format!("payment_method={card}&return_url=http://shop.example");
+        self.post(&page, body).await
+    }
+
+    async fn post(&self, page: &str, body: String) -> Result<(), Failed> {
         let kind = "application/x-www-form-urlencoded";
         let request = self.client.post(page).header("content-type", kind);
-        request
-            .body("verdict=approve")
-            .send()
-            .await?
-            .error_for_status()?;
+        let request = request.bearer_auth(PROVIDER_KEY).body(body);
+        request.send().await?.error_for_status()?;
         Ok(())
     }
 }
@@ -187,9 +201,10 @@ struct Postgres {
     url: String,
     server: Secret,
     connection: Mutex<PgConnection>,
-    /// Empties the tables.
-    empty: String,
 }
+
+/// Where the goods are kept that the shelves are filled with again.
+const GOODS: &str = "lab_goods";
 
 impl Postgres {
     async fn make(server: &Secret) -> Result<Self, Failed> {
@@ -198,32 +213,35 @@ impl Postgres {
         on_server(server, &format!("create database {name}")).await?;
         url.set_path(&name);
         let url = url.to_string();
-        let db = Db::open(&url).await?;
-        db.close().await;
+        prepare(&url).await?;
         let mut connection = PgConnection::connect(&url).await?;
-        let tables: Vec<(String,)> = sqlx::query_as(
-            "select format('%I', tablename) from pg_tables
-             where schemaname = current_schema() and tablename <> '_sqlx_migrations'",
-        )
-        .fetch_all(&mut connection)
-        .await?;
-        let tables: Vec<String> = tables.into_iter().map(|(name,)| name).collect();
+        let keep = format!("create table {GOODS} as table products");
+        connection.execute(AssertSqlSafe(keep)).await?;
         Ok(Self {
             name,
             url,
             server: server.clone(),
             connection: Mutex::new(connection),
-            empty: format!("truncate {}", tables.join(", ")),
         })
     }
 
+    /// Deleting the few rows of a story takes a few milliseconds; `truncate` makes new files for every table and index. All
+    /// tables are emptied together, so their order does not matter.
     async fn clear(&self) -> Result<String, Failed> {
         let mut connection = self.connection.lock().await;
-        connection
-            .execute(AssertSqlSafe(self.empty.clone()))
-            .await?;
-        drop(connection);
-        prepare(&self.url).await?;
+        let tables: Vec<String> = sqlx::query_scalar(
+            "select format('%I', tablename) from pg_tables
+             where schemaname = current_schema() and tablename not in ('_sqlx_migrations', 'secrets', $1)",
+        )
+        .bind(GOODS)
+        .fetch_all(&mut *connection)
+        .await?;
+        let deletes = tables.iter().map(|table| format!("delete from {table};"));
+        let deletes: String = deletes.collect();
+        let clear = format!(
+            "set session_replication_role = replica; {deletes} insert into products select * from {GOODS};"
+        );
+        connection.execute(AssertSqlSafe(clear)).await?;
         Ok(self.url.clone())
     }
 

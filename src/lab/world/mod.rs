@@ -66,15 +66,40 @@ pub struct World<'g> {
     watch: Watch,
     orders: mpsc::UnboundedReceiver<Order>,
     life: Option<Arc<Life>>,
+    /// What the provider has told, as far as it is known.
+    told: Told,
     /// The events that the shop has taken.
     taken: HashSet<String>,
+}
+
+/// The provider's events, which are asked for when there may be more.
+#[derive(Default)]
+struct Told {
+    events: Vec<Arc<Value>>,
+    /// How many boundaries had been passed when they were asked for; `None` when something else has changed since.
+    after: Option<usize>,
+    /// A process has died. What it had sent may arrive at any time.
+    is_uncertain: bool,
 }
 
 /// What it came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
+    /// How much of everything.
+    pub sums: Sums,
+    /// Copies of mails that came beside the first. No shop can rule them out.
+    pub copies: i64,
+    /// Invariants that do not hold.
+    pub broken: Vec<Broken>,
+}
+
+/// How much there is of everything.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sums {
     /// Payments that succeeded at the provider.
     pub charges: i64,
+    /// How much they brought, in minor units.
+    pub charged_minor: i64,
     /// Refunds that succeeded at the provider.
     pub refunds: i64,
     /// How much they gave back, in minor units.
@@ -85,10 +110,6 @@ pub struct Tally {
     pub sold: i64,
     /// Mails, as their receivers count them: by Message-ID.
     pub mails: i64,
-    /// Copies of those that came beside the first. No shop can rule them out.
-    pub copies: i64,
-    /// Invariants that do not hold.
-    pub broken: Vec<Broken>,
 }
 
 impl<'g> World<'g> {
@@ -114,6 +135,7 @@ impl<'g> World<'g> {
             watch,
             orders,
             life: None,
+            told: Told::default(),
             taken: HashSet::new(),
         })
     }
@@ -132,12 +154,20 @@ impl<'g> World<'g> {
     }
 
     /// The events that the provider has made and the shop has not taken, the oldest first.
-    pub async fn news(&self) -> Result<Vec<Arc<Value>>, Failed> {
-        let events = self.ground.events().await?;
-        Ok(events
-            .into_iter()
-            .filter(|event| !self.taken.contains(&id_of(event)))
-            .collect())
+    pub async fn news(&mut self) -> Result<Vec<Arc<Value>>, Failed> {
+        let mut events = self.everything_told().await?;
+        events.retain(|event| !self.taken.contains(&id_of(event)));
+        Ok(events)
+    }
+
+    /// All events that the provider has made, the oldest first.
+    pub async fn everything_told(&mut self) -> Result<Vec<Arc<Value>>, Failed> {
+        let is_known = |after| !self.watch.has_sent_since(after);
+        if self.told.is_uncertain || !self.told.after.is_some_and(is_known) {
+            self.told.after = Some(self.watch.count());
+            self.told.events = self.ground.events().await?;
+        }
+        Ok(self.told.events.clone())
     }
 
     /// The provider delivers an event. It is not news any more once it is taken.
@@ -153,14 +183,19 @@ impl<'g> World<'g> {
         Ok(())
     }
 
-    /// Lets the world go on until nothing is due: events are delivered until they are taken, workers run, and whenever nothing
-    /// else is left to do now, the clock moves on to the next due moment.
+    /// Lets the world go on until nothing is due: events are delivered until they are taken, workers run, the provider decides
+    /// what it takes days over, and whenever nothing else is left to do now, the clock moves on to the next due moment.
     pub async fn go_on(&mut self) -> Result<Settled, Failed> {
         for _ in 0..ROUNDS_MAX {
             self.deliver_news().await?;
             self.work().await?;
             let is_news_left = !self.news().await?.is_empty();
+            let decided = self.ground.control().settle(None).await?;
+            if decided > 0 {
+                self.told.after = None;
+            }
             match self.next_due().await? {
+                _ if decided > 0 => {}
                 None if !is_news_left => return Ok(Settled::Yes),
                 Some(at) if !is_news_left => self.wait_until(at).await?,
                 _ => self.advance(REDELIVERED_AFTER).await?,
@@ -169,25 +204,34 @@ impl<'g> World<'g> {
         Ok(Settled::Never)
     }
 
+    /// Lets the world go on for a while: events are delivered, workers run once, and the clock moves on.
+    pub async fn go_on_for(&mut self, time: Duration) -> Result<(), Failed> {
+        self.deliver_news().await?;
+        self.work().await?;
+        self.advance(time).await
+    }
+
     /// The customer answers their bank's question at `page`: yes.
-    pub async fn approve(&self, page: &str) -> Result<(), Failed> {
+    pub async fn approve(&mut self, page: &str) -> Result<(), Failed> {
+        self.told.after = None;
         self.ground.approve(page).await
     }
 
-    /// The provider does now what it would do some days later, such as to decide a bank debit.
-    pub async fn provider_decides(&self) -> Result<(), Failed> {
-        self.ground.control().settle(None).await?;
-        Ok(())
+    /// The customer pays what was declined with another card, on a page of the provider's that is still open.
+    pub async fn pay_elsewhere(&mut self, card: &str) -> Result<(), Failed> {
+        self.told.after = None;
+        self.ground.confirm_newest(card).await
     }
 
     /// Moves the clocks of the shop and of the provider on.
-    pub async fn advance(&self, by: Duration) -> Result<(), Failed> {
+    pub async fn advance(&mut self, by: Duration) -> Result<(), Failed> {
+        self.told.after = None;
         self.premises.clock.advance(by);
         self.ground.control().advance(by).await?;
         Ok(())
     }
 
-    async fn wait_until(&self, at: DateTime<Utc>) -> Result<(), Failed> {
+    async fn wait_until(&mut self, at: DateTime<Utc>) -> Result<(), Failed> {
         let wait = (at - self.premises.clock.now()).to_std();
         // Clocks move by whole seconds.
         match wait {
@@ -232,12 +276,15 @@ impl<'g> World<'g> {
         let ids: BTreeSet<&str> = mails.iter().map(|mail| mail.message_id.as_str()).collect();
         let count = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
         Ok(Tally {
-            charges: ledger.payment_intents.succeeded,
-            refunds: ledger.refunds.succeeded,
-            refunded_minor: ledger.refunds.amount_succeeded,
-            orders: books.orders,
-            sold: books.sold,
-            mails: count(ids.len()),
+            sums: Sums {
+                charges: ledger.payment_intents.succeeded,
+                charged_minor: ledger.payment_intents.amount_succeeded,
+                refunds: ledger.refunds.succeeded,
+                refunded_minor: ledger.refunds.amount_succeeded,
+                orders: books.orders,
+                sold: books.sold,
+                mails: count(ids.len()),
+            },
             copies: count(mails.len() - ids.len()),
             broken: books.broken,
         })
@@ -251,6 +298,7 @@ impl<'g> World<'g> {
     /// Ends the shop's process, wherever it is.
     pub async fn kill(&mut self) {
         self.watch.bury();
+        self.told.is_uncertain = true;
         if let Some(life) = self.life.take() {
             life.end().await;
         }

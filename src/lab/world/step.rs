@@ -50,7 +50,8 @@ const FIRST: usize = 0;
 impl World<'_> {
     pub(super) async fn run(&mut self, act: Act) -> Result<Outcome, Failed> {
         let life = self.life().await?;
-        self.watch.begin_step(act.name());
+        let is_request = matches!(act, Act::Request(_));
+        self.watch.begin_step(act.name(), is_request);
         let first = begin(&life, act.clone());
         let leave = first.abort_handle();
         let (mut under_way, mut held) = (UnderWay::new(), Vec::new());
@@ -110,10 +111,10 @@ impl World<'_> {
     }
 
     /// What the provider may tell at this very moment: what is new or, when nothing is, all of it once more.
-    async fn told_now(&self) -> Result<Vec<Act>, Failed> {
+    async fn told_now(&mut self) -> Result<Vec<Act>, Failed> {
         let mut events = self.news().await?;
         if events.is_empty() {
-            events = self.ground.events().await?;
+            events = self.everything_told().await?;
         }
         let deliver = |event| Act::Request(Request::Deliver(event));
         Ok(events.into_iter().map(deliver).collect())
