@@ -382,20 +382,20 @@ impl Page {
     }
 }
 
-fn get(path: &str) -> http::Request<Body> {
+pub(super) fn get(path: &str) -> http::Request<Body> {
     let mut request = http::Request::new(Body::empty());
     *request.uri_mut() = path.parse().unwrap_or_default();
     request
 }
 
-fn post(path: &str, body: String) -> http::Request<Body> {
+pub(super) fn post(path: &str, body: String) -> http::Request<Body> {
     let mut request = get(path);
     *request.method_mut() = http::Method::POST;
     *request.body_mut() = Body::from(body);
     request
 }
 
-fn post_form<V: AsRef<str>>(path: &str, fields: &[(&str, V)]) -> http::Request<Body> {
+pub(super) fn post_form<V: AsRef<str>>(path: &str, fields: &[(&str, V)]) -> http::Request<Body> {
     let body = form_urlencoded::Serializer::new(String::new())
         .extend_pairs(fields)
         .finish();
@@ -430,7 +430,7 @@ fn filled_in<'f>(
     hidden.chain(typed).collect()
 }
 
-fn signature(secret: &str, at: i64, body: &str) -> String {
+pub(super) fn signature(secret: &str, at: i64, body: &str) -> String {
     // HMAC takes keys of any length, so this cannot fail; were it to, the shop would refuse the signature.
     let tag = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).map(|mut mac| {
         mac.update(format!("{at}.{body}").as_bytes());

@@ -20,7 +20,7 @@ use uuid::Uuid;
 use crate::{
     catalog,
     db::Db,
-    lab::flow::Failed,
+    lab::{flow::Failed, naive},
     money::Currency,
     provider::Provider,
     secret::Secret,
@@ -264,6 +264,7 @@ async fn on_server(server: &Secret, statement: &str) -> Result<(), Failed> {
 async fn prepare(url: &str) -> Result<(), Failed> {
     let db = Db::open(url).await?;
     catalog::demo::seed_when_empty(&db, Currency::Eur, Utc::now()).await?;
+    naive::create_tables(&db).await?;
     db.close().await;
     Ok(())
 }
