@@ -37,7 +37,6 @@ pub mod pricing;
 // What comes after the payment.
 pub mod fulfilment;
 pub mod mail;
-pub mod order_links;
 pub mod outbox;
 pub mod pruner;
 pub mod refunds;
@@ -47,16 +46,20 @@ pub mod clock;
 pub mod countries;
 pub mod db;
 pub mod ids;
+pub mod links;
 pub mod money;
 pub mod paging;
 pub mod probe;
 pub mod provider;
 pub mod secret;
+pub mod throttle;
 mod waits;
 
 // How one looks at it.
 pub mod audit;
 pub mod gauges;
+pub mod provider_calls;
+pub mod search;
 pub mod story;
 pub mod web;
 

@@ -138,16 +138,23 @@ pub struct OrderNumber(String);
 /// Crockford's base 32: fifty bits in ten of them.
 const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
+/// Letters of a number; with the dashes between them there are twelve.
+const LETTERS: usize = 10;
+
 impl OrderNumber {
     fn fresh() -> Self {
         let mut rng = rand::rng();
-        let mut number = String::with_capacity(12);
-        for place in 0..10 {
+        let drawn = (0..LETTERS).filter_map(|_| ALPHABET.get(rng.random_range(0..ALPHABET.len())));
+        Self::of_letters(drawn.copied())
+    }
+
+    fn of_letters(letters: impl Iterator<Item = u8>) -> Self {
+        let mut number = String::with_capacity(LETTERS + 2);
+        for (place, letter) in letters.enumerate() {
             if place == 4 || place == 8 {
                 number.push('-');
             }
-            let drawn = ALPHABET.get(rng.random_range(0..ALPHABET.len()));
-            number.extend(drawn.map(|&letter| char::from(letter)));
+            number.push(char::from(letter));
         }
         Self(number)
     }
@@ -158,12 +165,15 @@ impl OrderNumber {
     }
 }
 
+/// With the dashes, or without them, and in small letters as well: it is read out on the telephone, and typed by hand.
 impl FromStr for OrderNumber {
     type Err = NotANumber;
     fn from_str(text: &str) -> Result<Self, NotANumber> {
-        let allowed = |letter: u8| letter == b'-' || ALPHABET.contains(&letter);
-        if text.len() == 12 && text.bytes().all(allowed) {
-            Ok(Self(text.to_owned()))
+        let letters = text.bytes().filter(|&letter| letter != b'-');
+        let letters: Vec<u8> = letters.map(|letter| letter.to_ascii_uppercase()).collect();
+        let is_number = letters.len() == LETTERS && letters.iter().all(|it| ALPHABET.contains(it));
+        if is_number {
+            Ok(Self::of_letters(letters.into_iter()))
         } else {
             Err(NotANumber)
         }
@@ -200,5 +210,23 @@ mod tests {
             one
         );
         assert_ne!(one, OrderNumber::fresh());
+        assert_eq!(one.as_str().len(), 12);
+    }
+
+    #[test]
+    fn a_number_is_read_however_it_is_written() {
+        for text in ["7K3M-9QXT-2P", "7K3M9QXT2P", "7k3m-9qxt-2p", "7K3M9-QXT2P"] {
+            let number: OrderNumber = text.parse().expect(text);
+            assert_eq!(number.as_str(), "7K3M-9QXT-2P");
+        }
+        for text in [
+            "",
+            "7K3M-9QXT-2",
+            "7K3M-9QXT-2PP",
+            "7K3M-9QXT-2L",
+            "7K3M 9QXT 2P",
+        ] {
+            assert!(text.parse::<OrderNumber>().is_err(), "{text:?}");
+        }
     }
 }

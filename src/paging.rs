@@ -12,7 +12,7 @@ use uuid::Uuid;
 use crate::db::{Db, Query, Row, retrying};
 
 /// Rows of a page: some screens, and a millisecond or so of the database's time.
-pub const SIZE: usize = 50;
+pub const SIZE: u8 = 50;
 
 /// Where a row stands in its list: unique, and in the list's order.
 pub trait Key: FromStr + fmt::Display + Clone + Send + Sync {
@@ -93,7 +93,7 @@ pub async fn page<R: Keyed>(
 ) -> sqlx::Result<Page<R>> {
     if let Turn::Newer(from) = turn {
         let (mut rows, has_newer) = read::<R>(db, turns.newer, from, &bind).await?;
-        if rows.len() == SIZE {
+        if rows.len() == usize::from(SIZE) {
             rows.reverse();
             return Ok(Page {
                 rows,
@@ -123,10 +123,10 @@ async fn read<R: Keyed>(
     bind: &(impl for<'q> Fn(Query<'q>) -> Query<'q> + Send + Sync),
 ) -> sqlx::Result<(Vec<R>, bool)> {
     // One more than is shown tells.
-    let limit = i64::try_from(SIZE).unwrap_or(i64::MAX).saturating_add(1);
+    let limit = i64::from(SIZE) + 1;
     let mut rows = retrying(|| bind(from.bind(db.query(sql)).bind(limit)).fetch_all()).await?;
-    let has_more = rows.len() > SIZE;
-    rows.truncate(SIZE);
+    let has_more = rows.len() > SIZE.into();
+    rows.truncate(SIZE.into());
     Ok((rows, has_more))
 }
 

@@ -77,7 +77,7 @@ impl Background {
         let composer = Composer {
             db: db.clone(),
             from,
-            links: app.order_links.clone(),
+            links: app.till.links.clone(),
         };
         Self {
             relay: Relay {

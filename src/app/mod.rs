@@ -19,9 +19,9 @@ use crate::{
     clock::Clock,
     config::ServeArgs,
     db::Db,
+    links::Links,
     mail::{mailbox::Mailbox, post::UnusableSmtpUrl},
     money::{Currency, NotAnAmount},
-    order_links::OrderLinks,
     outbox::nats::UnusableBusUrl,
     provider::UnusableUrl,
     secret::Secret,
@@ -45,8 +45,6 @@ pub struct App {
     pub till: Till,
     /// All secrets that a webhook may be signed with.
     pub webhook_secrets: Arc<[Secret]>,
-    /// The links to orders that mails carry.
-    pub order_links: OrderLinks,
     /// The keys of the programs that buy through the API.
     pub api_keys: ApiKeys,
     /// The mails that were written, where anybody who sees the shop may see them.
@@ -103,7 +101,7 @@ impl Shop {
             let simulator = parts::start_simulator(args, address).await?;
             (simulator.url(), Some(simulator))
         };
-        let order_links = OrderLinks::open(&db, &public_url, clock.now())
+        let links = Links::open(&db, &public_url, clock.now())
             .await
             .map_err(StartError::Database)?;
         let (password, made_up_password) = if let Some(password) = &args.admin_password {
@@ -113,11 +111,10 @@ impl Shop {
             (password.clone(), Some(password))
         };
         let app = App {
-            order_links,
             access: Access::by(&password),
             metrics: Metrics::default(),
             auditing: Arc::default(),
-            till: parts::till(args, db, clock, pricing, public_url, &provider_url)?,
+            till: parts::till(args, db, clock, pricing, links, &provider_url)?,
             webhook_secrets: args.webhook_secret.clone().into(),
             api_keys: ApiKeys::new(&args.api_keys()),
             mailbox: parts::mailbox(args),

@@ -11,6 +11,7 @@ use crate::{
     clock::Clock,
     config::ServeArgs,
     db::Db,
+    links::Links,
     mail::mailbox::Mailbox,
     money::Currency,
     pricing::Pricing,
@@ -39,7 +40,7 @@ pub(super) fn till(
     db: Db,
     clock: Clock,
     pricing: Pricing,
-    public_url: String,
+    links: Links,
     provider_url: &str,
 ) -> Result<Till, StartError> {
     let key = args.provider_key.key.clone();
@@ -51,7 +52,7 @@ pub(super) fn till(
         authentication_time: TimeDelta::from_std(args.authentication_time)
             .unwrap_or(TimeDelta::MAX),
         limits: Limits::new(args.attempts_per_session, args.attempts_per_address),
-        public_url,
+        links,
         pricing: Arc::new(pricing),
     })
 }

@@ -14,9 +14,10 @@ use super::{
     record::Verdict,
 };
 use crate::{
-    db::{Db, Tx, retrying},
+    db::{Db, retrying},
     ids::CheckoutId,
     provider::{Doubt, Outcome},
+    provider_calls::{self, Attempt},
 };
 
 /// The longest wait before an undecided checkout is looked at again.
@@ -25,12 +26,10 @@ const LONGEST_WAIT: TimeDelta = TimeDelta::minutes(5);
 /// How often a customer who looks at the page makes us ask after a payment that waits for them, or for a slow method.
 const WAITING: TimeDelta = TimeDelta::seconds(3);
 
-/// So many attempts in doubt are written down for the operator: of more than half a day, after which they are all alike.
-const NOTED_MAX: i64 = 200;
-
 /// Charges and records `checkout`, whose lease the caller holds.
 #[tracing::instrument(skip_all, fields(checkout.id = %checkout.id))]
 pub async fn drive(till: &Till, checkout: Checkout) -> sqlx::Result<()> {
+    let (till, calls) = &till.noting();
     let mut outcome = charge(till, &checkout).await;
     let deadline = abandon::deadline(till, &checkout, till.clock.now());
     let is_asked = matches!(outcome, Outcome::NeedsAuthentication { .. });
@@ -40,12 +39,13 @@ pub async fn drive(till: &Till, checkout: Checkout) -> sqlx::Result<()> {
             None => return Ok(()),
         }
     }
+    let attempt = Attempt::at_checkout(checkout.id, checkout.attempts, calls.noted());
     let rest = match &outcome {
         Outcome::Unknown(doubt) => {
             tracing::warn!(checkout.id = %checkout.id, attempt = checkout.attempts, ?doubt, "outcome unknown");
             Rest::after_failure(checkout.failures + 1)
         }
-        outcome => match record(&till.db, checkout.id, outcome, till.clock.now()).await? {
+        outcome => match record(&till.db, &attempt, outcome, till.clock.now()).await? {
             Verdict::Concluded | Verdict::Nothing => return Ok(()),
             Verdict::Waiting => {
                 let now = till.clock.now();
@@ -61,11 +61,8 @@ pub async fn drive(till: &Till, checkout: Checkout) -> sqlx::Result<()> {
     let now = till.clock.now();
     let in_vain = outcome == Outcome::Unknown(Doubt::NotFound);
     let look_up_since = checkout.look_up_since.or(in_vain.then_some(now));
-    let doubt = match outcome {
-        Outcome::Unknown(doubt) => Some(doubt),
-        _ => None,
-    };
-    retrying(|| postpone(&till.db, &checkout, &rest, look_up_since, doubt, now)).await
+    let unwritten = matches!(outcome, Outcome::Unknown(_)).then_some(&attempt);
+    retrying(|| postpone(&till.db, &checkout, &rest, look_up_since, unwritten, now)).await
 }
 
 /// For how long an undecided checkout is let alone.
@@ -149,18 +146,19 @@ async fn take_lease(
     Ok(taken)
 }
 
-/// Sets when a checkout that is still pending may be driven again, if its lease is still the one we took.
+/// Sets when a checkout that is still pending may be driven again, if its lease is still the one we took, and writes down
+/// what was asked in vain.
 async fn postpone(
     db: &Db,
     checkout: &Checkout,
     rest: &Rest,
     look_up_since: Option<DateTime<Utc>>,
-    doubt: Option<Doubt>,
+    unwritten: Option<&Attempt>,
     now: DateTime<Utc>,
 ) -> sqlx::Result<()> {
     let mut tx = db.begin().await?;
-    if let Some(doubt) = doubt.filter(|_| checkout.attempts <= NOTED_MAX) {
-        note(&mut tx, checkout, doubt, now).await?;
+    if let Some(attempt) = unwritten {
+        provider_calls::write(&mut tx, attempt, false).await?;
     }
     tx.query(
         "update checkouts set lease_until = $3, drive_at = $4, failures = $5, look_up_since = $6
@@ -175,25 +173,6 @@ async fn postpone(
     .execute()
     .await?;
     tx.commit().await
-}
-
-/// Writes down for the operator what was learned: nothing, and why. Once for each attempt.
-async fn note(
-    tx: &mut Tx,
-    checkout: &Checkout,
-    doubt: Doubt,
-    now: DateTime<Utc>,
-) -> sqlx::Result<u64> {
-    tx.query(
-        "insert into doubtful_attempts (checkout_id, attempt, doubt, noted_at) values ($1, $2, $3, $4)
-         on conflict do nothing",
-    )
-    .bind(checkout.id)
-    .bind(checkout.attempts)
-    .bind(doubt.to_string())
-    .bind(now)
-    .execute()
-    .await
 }
 
 #[cfg(test)]

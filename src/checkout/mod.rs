@@ -48,7 +48,14 @@ pub use self::{
     record::{Verdict, record},
     submit::{SubmitError, Submitted, submit},
 };
-use crate::{clock::Clock, db::Db, pricing::Pricing, probe::Probe, provider::Provider};
+use crate::{
+    clock::Clock,
+    db::Db,
+    links::Links,
+    pricing::Pricing,
+    probe::Probe,
+    provider::{Calls, Provider},
+};
 
 /// Where purchases are made: everything that the path of a payment works with.
 #[derive(Clone, Debug)]
@@ -65,13 +72,23 @@ pub struct Till {
     pub authentication_time: TimeDelta,
     /// How many purchases one visitor, or one address, may begin.
     pub limits: Limits,
-    /// Where customers reach the shop, without a slash at the end: the provider sends them back there.
-    pub public_url: String,
+    /// Where customers reach the shop, and the links that need no session: the provider sends them back there.
+    pub links: Links,
     /// What is paid beside the goods.
     pub pricing: Arc<Pricing>,
 }
 
 impl Till {
+    /// The same for one piece of work, and what the provider is asked in the course of it.
+    pub fn noting(&self) -> (Self, Calls) {
+        let calls = Calls::by(&self.clock);
+        let till = Self {
+            provider: self.provider.clone().noting(calls.clone()),
+            ..self.clone()
+        };
+        (till, calls)
+    }
+
     /// The same, with every boundary reported to `probe`: of the database and of the provider, and of the bus and the post,
     /// which ask the database's handle whom to tell.
     #[must_use = "the probe is on the returned till"]

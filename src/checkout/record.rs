@@ -20,6 +20,7 @@ use crate::{
     money::Money,
     orders,
     provider::{Outcome, Payment},
+    provider_calls::{self, Attempt},
     refunds,
 };
 
@@ -36,27 +37,28 @@ pub enum Verdict {
     Discrepancy,
 }
 
-/// Writes `outcome` down in a transaction of its own.
+/// Writes down what came of `attempt`, and its calls, in a transaction of its own.
 pub async fn record(
     db: &Db,
-    id: CheckoutId,
+    attempt: &Attempt,
     outcome: &Outcome,
     now: DateTime<Utc>,
 ) -> sqlx::Result<Verdict> {
-    let verdict = retrying(|| record_once(db, id, outcome, now)).await?;
-    let outcome = outcome.name();
+    let verdict = retrying(|| record_once(db, attempt, outcome, now)).await?;
+    let (id, outcome) = (attempt.checkout, outcome.name());
     tracing::info!(checkout.id = %id, outcome, ?verdict, "outcome recorded");
     Ok(verdict)
 }
 
 async fn record_once(
     db: &Db,
-    id: CheckoutId,
+    attempt: &Attempt,
     outcome: &Outcome,
     now: DateTime<Utc>,
 ) -> sqlx::Result<Verdict> {
     let mut tx = db.begin().await?;
-    let verdict = apply(&mut tx, id, outcome, now).await?;
+    let verdict = apply(&mut tx, attempt.checkout, outcome, now).await?;
+    provider_calls::write(&mut tx, attempt, verdict == Verdict::Concluded).await?;
     tx.commit().await?;
     Ok(verdict)
 }
@@ -264,8 +266,11 @@ async fn why_not(
         Status::Declined | Status::Canceled => refunds::LATE,
     };
     let detail = format!(
-        "the provider has {} {} as {}, the checkout is {} for {} {}",
-        payment.amount_minor, payment.currency, payment.intent, checkout.status, agreed.0, agreed.1
+        "the provider has {} as {}, the checkout is {} for {}",
+        Money::told(payment.amount_minor, &payment.currency),
+        payment.intent,
+        checkout.status,
+        checkout.amount()
     );
     let object = payment.intent.as_str();
     let discrepancy = Discrepancy {

@@ -25,6 +25,7 @@ use super::{
 use crate::{
     cart::{self, Line},
     catalog::Sku,
+    customers,
     db::{Transient, Tx, retrying},
     ids::CheckoutId,
     inventory,
@@ -167,23 +168,28 @@ async fn insert(
 ) -> sqlx::Result<Option<Checkout>> {
     let now = till.clock.now();
     let tax = till.pricing.tax(total, &purchase.buyer.country);
+    let return_url = match purchase.browser {
+        Some(_) => format!("{}/checkouts/{id}", till.links.shop()),
+        // The customer of a program has no session here.
+        None => till.links.to_checkout(id, now),
+    };
     let request = provider::payment_intent_request(&provider::Charge {
         amount: total,
         payment_method: purchase.payment_method.as_str(),
         method_type: purchase.payment_method.kind(),
         mandate: purchase.mandate(),
         checkout_id: &id.to_string(),
-        return_url: &format!("{}/checkouts/{id}", till.public_url),
+        return_url: &return_url,
     });
     tx.query(
         "insert into checkouts (id, idempotency_key, cart_id, visitor_id, fingerprint, status,
              amount_minor, currency, email, name, address, city, postal_code, country,
              payment_method, provider_request, attempts, lease_until, drive_at, created_at,
-             shipping_minor, tax_minor, tax_rate)
+             shipping_minor, tax_minor, tax_rate, email_folded)
          values ($1, $2, $3, $4, $5, 'pending',
              $6, $7, $8, $9, $10, $11, $12, $13,
              $14, $15, 1, $16, $16, $17,
-             $18, $19, $20)
+             $18, $19, $20, $21)
          on conflict do nothing
          returning *",
     )
@@ -207,6 +213,7 @@ async fn insert(
     .bind(till.pricing.shipping.minor)
     .bind(tax.map_or(0, |tax| tax.amount.minor))
     .bind(tax.map_or(TaxRate::NONE, |tax| tax.rate))
+    .bind(customers::fold(&purchase.buyer.email))
     .fetch_optional()
     .await
 }

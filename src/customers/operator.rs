@@ -1,12 +1,12 @@
-//! Customers can be listed.
+//! Customers can be listed, and found.
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 use crate::{
-    db::Db,
     ids::CustomerId,
-    paging::{self, Keyed, Page, Turn, Turns, turns},
+    paging::{Keyed, Turns, turns},
+    search::{self, Searchable, Way},
 };
 
 /// A customer in a list.
@@ -31,9 +31,16 @@ impl Keyed for Listed {
     }
 }
 
-const ALL: Turns = turns!("select * from customers where true", limit "$2", "id" = "$1");
+macro_rules! listed {
+    ($condition:literal) => {
+        turns!(concat!("select * from customers where ", $condition), limit "$2", "id" = "$1")
+    };
+}
 
-/// A page of all of them, newest customer first.
-pub async fn list(db: &Db, turn: &Turn<Uuid>) -> sqlx::Result<Page<Listed>> {
-    paging::page(db, &ALL, turn, |query| query).await
+impl Searchable for Listed {
+    const ALL: Turns = listed!("true");
+    const WAYS: &'static [Way] = &[Way {
+        form: search::email,
+        turns: listed!("email_folded = $3"),
+    }];
 }

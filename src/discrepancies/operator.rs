@@ -1,4 +1,4 @@
-//! Discrepancies can be listed, and a person who has looked into one resolves it, with a note.
+//! Discrepancies can be listed and found, and a person who has looked into one resolves it, with a note.
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
@@ -6,7 +6,8 @@ use uuid::Uuid;
 use crate::{
     db::{Db, Tx, retrying},
     ids::CheckoutId,
-    paging::{self, Keyed, Page, Turn, Turns, turns},
+    paging::{Keyed, Turns, turns},
+    search::{self, Searchable, Way},
 };
 
 /// The longest note, in characters.
@@ -70,11 +71,32 @@ pub async fn of_checkout(tx: &mut Tx, id: CheckoutId) -> sqlx::Result<Vec<Listed
         .await
 }
 
-const ALL: Turns = turns!("select * from discrepancies where true", limit "$2", "id" = "$1");
+macro_rules! listed {
+    ($condition:literal) => {
+        turns!(concat!("select * from discrepancies where ", $condition), limit "$2", "id" = "$1")
+    };
+}
 
-/// A page of all of them, newest first.
-pub async fn list(db: &Db, turn: &Turn<Uuid>) -> sqlx::Result<Page<Listed>> {
-    paging::page(db, &ALL, turn, |query| query).await
+impl Searchable for Listed {
+    const ALL: Turns = listed!("true");
+    const WAYS: &'static [Way] = &[
+        Way {
+            form: search::id,
+            turns: listed!("checkout_id = $3"),
+        },
+        Way {
+            form: search::order_number,
+            turns: listed!("checkout_id = (select checkout_id from orders where number = $3)"),
+        },
+        Way {
+            form: search::object,
+            turns: listed!("object_id = $3"),
+        },
+        Way {
+            form: search::word,
+            turns: listed!("kind = $3"),
+        },
+    ];
 }
 
 /// Resolves the open discrepancy `id`: who says so, and why. `false`: there is none, or it was resolved before, and the

@@ -13,8 +13,8 @@ use super::{Kind, Mail, confirmation, not_fulfilled, refund_notice};
 use crate::{
     checkout::{Checkout, CheckoutLine, model},
     db::Db,
+    links::Links,
     money::Money,
-    order_links::OrderLinks,
     orders::{self, Order},
     refunds::{self, Refund, Status},
 };
@@ -27,7 +27,7 @@ pub struct Composer {
     /// Who the mails are from.
     pub from: Mailbox,
     /// The links in them.
-    pub links: OrderLinks,
+    pub links: Links,
 }
 
 /// A mail that can be sent.
@@ -57,7 +57,7 @@ impl Composer {
         let subject = mail.subject(order.as_ref().map(|order| &order.number));
         let draft = match (mail.kind, &order) {
             (Kind::OrderConfirmation, Some(order)) => {
-                let link = self.links.to(&order.number, order.created_at);
+                let link = self.links.to_order(&order.number, order.created_at);
                 confirmation::write(order, &checkout, &lines, link)?
             }
             (Kind::NotFulfilled, None) => self.not_fulfilled(&checkout, &lines).await?,
@@ -91,7 +91,7 @@ impl Composer {
         let refund = refunds.iter().find(is_it);
         let refund = refund.ok_or(ComposeError::NotTrueAnyMore)?;
         let at = refund.concluded_at.unwrap_or(refund.created_at);
-        let link = self.links.to(&order.number, at);
+        let link = self.links.to_order(&order.number, at);
         refund_notice::write(refund, &refunds, checkout, order, link)
     }
 

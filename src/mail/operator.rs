@@ -1,4 +1,4 @@
-//! What is not sent can be seen, and tried again.
+//! Mails can be listed and found, and what is not sent tried again.
 
 use std::{fmt, str::FromStr};
 
@@ -10,7 +10,8 @@ use crate::{
     db::{Db, Query, Tx, retrying},
     ids::CheckoutId,
     orders::OrderNumber,
-    paging::{self, At, Key, Keyed, NoKey, Page, Turn, Turns, turns},
+    paging::{At, Key, Keyed, NoKey, Turns, turns},
+    search::{self, Searchable, Term, Way},
 };
 
 /// A mail in a list.
@@ -122,18 +123,42 @@ pub async fn of_checkout(tx: &mut Tx, id: CheckoutId) -> sqlx::Result<Vec<Listed
     tx.query(of_checkout).bind(id).fetch_all().await
 }
 
-const ALL: Turns = turns!(
-    concat!(listed!(), "where true"),
-    limit "$5",
-    "e.created_at" = "$1",
-    "e.about" = "$2",
-    "e.kind" = "$3",
-    "e.copy" = "$4"
-);
+macro_rules! found {
+    ($condition:literal) => {
+        turns!(
+            concat!(listed!(), "where ", $condition),
+            limit "$5",
+            "e.created_at" = "$1",
+            "e.about" = "$2",
+            "e.kind" = "$3",
+            "e.copy" = "$4"
+        )
+    };
+}
 
-/// A page of all of them, newest first.
-pub async fn list(db: &Db, turn: &Turn<Place>) -> sqlx::Result<Page<Listed>> {
-    paging::page(db, &ALL, turn, |query| query).await
+impl Searchable for Listed {
+    const ALL: Turns = found!("true");
+    const WAYS: &'static [Way] = &[
+        Way {
+            form: |text| Kind::named(text).map(|kind| Term::Shared(kind.to_string())),
+            turns: found!("e.kind = $6"),
+        },
+        Way {
+            form: search::email,
+            turns: found!("e.checkout_id in (select id from checkouts where email_folded = $6)"),
+        },
+        Way {
+            form: search::order_number,
+            turns: found!("e.checkout_id = (select checkout_id from orders where number = $6)"),
+        },
+        Way {
+            form: search::id,
+            turns: found!(
+                "e.checkout_id in (select id from checkouts where id = $6
+                                   union select checkout_id from refunds where id = $6)"
+            ),
+        },
+    ];
 }
 
 /// Where a mail stands in the list: by the time since when it is owed.

@@ -46,6 +46,15 @@ impl Money {
         (self.currency == other.currency).then_some(Self { minor, ..self })
     }
 
+    /// `minor` units of the currency of this `code`, as somebody else tells of them: as people write it, as far as we know the
+    /// currency.
+    pub fn told(minor: i64, code: &str) -> String {
+        match code.parse() {
+            Ok(currency) => Self::new(minor, currency).to_string(),
+            Err(UnknownCurrency) => format!("{minor} minor units of {code:?}"),
+        }
+    }
+
     /// The amount in whole units and their fraction, as people count.
     pub fn in_units(self) -> Decimal {
         let units = Decimal::new(self.minor, self.currency.exponent());
@@ -84,7 +93,9 @@ mod tests {
         ];
         for (currency, minor, shown) in cases {
             assert_eq!(Money::new(minor, currency).to_string(), shown);
+            assert_eq!(Money::told(minor, currency.code()), shown);
         }
+        assert_eq!(Money::told(5, "xxx"), "5 minor units of \"xxx\"");
     }
 
     #[test]

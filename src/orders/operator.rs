@@ -1,13 +1,13 @@
-//! Orders can be listed.
+//! Orders can be listed, and found.
 
 use chrono::{DateTime, Utc};
 
 use super::OrderNumber;
 use crate::{
-    db::Db,
     ids::CheckoutId,
     money::{Currency, Money},
-    paging::{self, At, Keyed, Page, Turn, Turns, turns},
+    paging::{At, Keyed, Turns, turns},
+    search::{self, Searchable, Way},
 };
 
 /// An order in a list.
@@ -48,18 +48,34 @@ impl Keyed for Listed {
     }
 }
 
-const ALL: Turns = turns!(
-    "select o.number, o.checkout_id, o.amount_minor, o.currency, o.created_at, c.email, p.refunded_minor
-     from orders o
-     join checkouts c on c.id = o.checkout_id
-     join payments p on p.checkout_id = o.checkout_id
-     where true",
-    limit "$3",
-    "o.created_at" = "$1",
-    "o.number" = "$2"
-);
+macro_rules! listed {
+    ($condition:literal) => {
+        turns!(
+            concat!(
+                "select o.number, o.checkout_id, o.amount_minor, o.currency, o.created_at, c.email, p.refunded_minor
+                 from orders o
+                 join checkouts c on c.id = o.checkout_id
+                 join payments p on p.checkout_id = o.checkout_id
+                 where ",
+                $condition
+            ),
+            limit "$3",
+            "o.created_at" = "$1",
+            "o.number" = "$2"
+        )
+    };
+}
 
-/// A page of all of them, newest first.
-pub async fn list(db: &Db, turn: &Turn<At>) -> sqlx::Result<Page<Listed>> {
-    paging::page(db, &ALL, turn, |query| query).await
+impl Searchable for Listed {
+    const ALL: Turns = listed!("true");
+    const WAYS: &'static [Way] = &[
+        Way {
+            form: search::order_number,
+            turns: listed!("o.number = $4"),
+        },
+        Way {
+            form: search::email,
+            turns: listed!("o.customer_id = (select id from customers where email_folded = $4)"),
+        },
+    ];
 }

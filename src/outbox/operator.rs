@@ -1,4 +1,4 @@
-//! What is stuck in the outbox can be seen, and tried again.
+//! What is in the outbox can be listed and found, and what is stuck tried again.
 
 use std::fmt;
 
@@ -7,7 +7,8 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use super::Message;
 use crate::{
     db::{Db, retrying},
-    paging::{self, Keyed, Page, Turn, Turns, turns},
+    paging::{Keyed, Turns, turns},
+    search::{self, Searchable, Term, Way},
 };
 
 /// A row of the outbox.
@@ -79,11 +80,32 @@ pub async fn parked(db: &Db, limit: i64) -> sqlx::Result<Vec<OutboxRow>> {
     .await
 }
 
-const ALL: Turns = turns!("select * from outbox where true", limit "$2", "id" = "$1");
+macro_rules! listed {
+    ($condition:literal) => {
+        turns!(concat!("select * from outbox where ", $condition), limit "$2", "id" = "$1")
+    };
+}
 
-/// A page of all rows, newest first.
-pub async fn list(db: &Db, turn: &Turn<i64>) -> sqlx::Result<Page<OutboxRow>> {
-    paging::page(db, &ALL, turn, |query| query).await
+impl Searchable for OutboxRow {
+    const ALL: Turns = listed!("true");
+    const WAYS: &'static [Way] = &[
+        Way {
+            form: |text| text.eq_ignore_ascii_case("parked").then_some(Term::State),
+            turns: listed!("parked_at is not null"),
+        },
+        Way {
+            form: search::id,
+            turns: listed!("aggregate_id = $3"),
+        },
+        Way {
+            form: search::order_number,
+            turns: listed!("aggregate_id = (select checkout_id from orders where number = $3)"),
+        },
+        Way {
+            form: search::word,
+            turns: listed!("event_type = $3"),
+        },
+    ];
 }
 
 /// Lets the parked row `id`, or all that are parked, be tried again, as if for the first time. Returns how many.

@@ -6,6 +6,7 @@
 //! What comes back is an [`Outcome`], not a result: for a payment "I don't know" is a third answer beside yes
 //! and no, and whoever receives it has to say what to do with each.
 
+mod calls;
 mod events;
 mod outcome;
 mod refund;
@@ -18,6 +19,7 @@ use std::{fmt, net::IpAddr, time::Duration};
 use url::form_urlencoded;
 
 pub use self::{
+    calls::{Call, Calls},
     events::Events,
     outcome::{Doubt, Found, Outcome, Payment},
     refund::{RefundOutcome, RefundWish},
@@ -109,6 +111,13 @@ impl Provider {
     pub fn new(base_url: &str, key: Secret, timeout: Duration) -> Result<Self, UnusableUrl> {
         let transport = Transport::new(base_url, key, timeout)?;
         Ok(Self { transport })
+    }
+
+    /// The same provider, which notes each of its calls in `calls`.
+    #[must_use = "the returned client is the one that notes"]
+    pub fn noting(self, calls: Calls) -> Self {
+        let transport = self.transport.noting(calls);
+        Self { transport }
     }
 
     /// The same provider, with every boundary of each attempt reported to `probe`.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use reqwest::{Client, Method, RequestBuilder, Response, header, redirect};
 use serde::de::DeserializeOwned;
 
-use super::{outcome::Doubt, requests::Requests};
+use super::{calls::Calls, outcome::Doubt, requests::Requests};
 use crate::{
     probe::{self, Boundary, Failure, Probe},
     secret::Secret,
@@ -27,6 +27,7 @@ pub(super) struct Transport {
     base_url: String,
     key: Secret,
     requests: Requests,
+    calls: Option<Calls>,
     probe: Option<Probe>,
 }
 
@@ -88,8 +89,17 @@ impl Transport {
             base_url: base_url.trim_end_matches('/').to_owned(),
             key,
             requests: Requests::default(),
+            calls: None,
             probe: None,
         })
+    }
+
+    /// The same, which notes each request in `calls`.
+    pub(super) fn noting(self, calls: Calls) -> Self {
+        Self {
+            calls: Some(calls),
+            ..self
+        }
     }
 
     /// The same, with every boundary reported to `probe`.
@@ -182,6 +192,9 @@ impl Transport {
         let answer = self.receive(operation, request).await;
         let counted = answer.as_ref().map(|it| it.status).map_err(|&doubt| doubt);
         self.requests.count(counted);
+        if let Some(calls) = &self.calls {
+            calls.note(operation, &answer);
+        }
         answer
     }
 

@@ -16,7 +16,8 @@ use super::{
 use crate::{
     checkout::{Till, Verdict},
     db::{Db, retrying},
-    provider::{Doubt, RefundOutcome, RefundWish, wire},
+    provider::{Call, Doubt, RefundOutcome, RefundWish, wire},
+    provider_calls::{self, Attempt},
     workers::backoff,
 };
 
@@ -40,15 +41,28 @@ pub struct Claimed {
     lease_until: DateTime<Utc>,
 }
 
+impl Claimed {
+    fn attempt(&self, calls: Vec<Call>) -> Attempt {
+        let Refund {
+            id, checkout_id, ..
+        } = self.refund;
+        Attempt::at_refund(checkout_id, id, self.attempts, calls)
+    }
+}
+
 /// Asks the provider for the refund and writes down what comes of it. What stays open a worker goes on with.
 #[tracing::instrument(skip_all, fields(refund.id = %claimed.refund.id))]
 pub async fn drive(till: &Till, claimed: Claimed) -> sqlx::Result<()> {
+    let (till, calls) = &till.noting();
     let db = &till.db;
     let now = || till.clock.now();
     let mut key = claimed.call_key.clone();
-    match make(till, &claimed).await {
+    let outcome = make(till, &claimed).await;
+    let attempt = claimed.attempt(calls.noted());
+    let mut unwritten = None;
+    match outcome {
         RefundOutcome::Made(made) => {
-            let verdict = retrying(|| record(db, &made, now())).await?;
+            let verdict = retrying(|| record(db, &attempt, &made, now())).await?;
             tracing::info!(?verdict, "refund recorded");
             if verdict == Verdict::Concluded {
                 return Ok(());
@@ -56,10 +70,11 @@ pub async fn drive(till: &Till, claimed: Claimed) -> sqlx::Result<()> {
         }
         RefundOutcome::Refused(code) => {
             tracing::error!(code, "the provider refuses the refund");
-            return retrying(|| give_up(db, &claimed.refund, &code, now())).await;
+            return retrying(|| give_up(db, &attempt, &claimed.refund, &code, now())).await;
         }
         RefundOutcome::Unknown(doubt) => {
             tracing::warn!(attempt = claimed.attempts, ?doubt, "refund unknown");
+            unwritten = Some(&attempt);
             if doubt == Doubt::StoredError {
                 // Of no more use. Another one is safe: the call is over, so whatever it made is found by then.
                 key = format!("refund-{}-{}", claimed.refund.id, claimed.attempts);
@@ -67,7 +82,7 @@ pub async fn drive(till: &Till, claimed: Claimed) -> sqlx::Result<()> {
         }
     }
     let until = now() + backoff(claimed.attempts, LONGEST_WAIT);
-    retrying(|| postpone(db, &claimed, until, &key)).await
+    retrying(|| postpone(db, &claimed, unwritten, until, &key)).await
 }
 
 /// Whether the request that asked for `refund` is still at work on it: the lease is the one that it was written down with.
@@ -127,22 +142,45 @@ fn is_instead_of(refund: &Refund, made: &wire::Refund) -> bool {
         && Status::of(&made.status).is_some_and(|status| status != Status::Failed)
 }
 
-async fn record(db: &Db, made: &wire::Refund, now: DateTime<Utc>) -> sqlx::Result<Verdict> {
+async fn record(
+    db: &Db,
+    attempt: &Attempt,
+    made: &wire::Refund,
+    now: DateTime<Utc>,
+) -> sqlx::Result<Verdict> {
     let mut tx = db.begin().await?;
     let verdict = apply(&mut tx, made, now).await?;
+    provider_calls::write(&mut tx, attempt, verdict == Verdict::Concluded).await?;
     tx.commit().await?;
     Ok(verdict)
 }
 
-async fn give_up(db: &Db, refund: &Refund, code: &str, now: DateTime<Utc>) -> sqlx::Result<()> {
+async fn give_up(
+    db: &Db,
+    attempt: &Attempt,
+    refund: &Refund,
+    code: &str,
+    now: DateTime<Utc>,
+) -> sqlx::Result<()> {
     let mut tx = db.begin().await?;
+    provider_calls::write(&mut tx, attempt, true).await?;
     refuse(&mut tx, refund, code, now).await?;
     tx.commit().await
 }
 
-/// Sets when a refund that is still pending is looked at again, if its lease is still the one we took.
-async fn postpone(db: &Db, claimed: &Claimed, until: DateTime<Utc>, key: &str) -> sqlx::Result<()> {
+/// Sets when a refund that is still pending is looked at again, if its lease is still the one we took, and writes down what
+/// was asked in vain.
+async fn postpone(
+    db: &Db,
+    claimed: &Claimed,
+    unwritten: Option<&Attempt>,
+    until: DateTime<Utc>,
+    key: &str,
+) -> sqlx::Result<()> {
     let mut tx = db.begin().await?;
+    if let Some(attempt) = unwritten {
+        provider_calls::write(&mut tx, attempt, false).await?;
+    }
     tx.query(
         "update refunds set lease_until = $3, call_key = $4
          where id = $1 and status = 'pending' and lease_until = $2",

@@ -12,6 +12,7 @@ use crate::{
     db::Tx,
     discrepancies::{self, Discrepancy},
     ids::{CheckoutId, RefundId},
+    money::{Currency, Money},
     provider::wire,
 };
 
@@ -98,7 +99,7 @@ async fn insert(
 /// Keeps what does not fit. A person hears of it when the payment is one of ours.
 async fn put_aside(tx: &mut Tx, told: &Told, now: DateTime<Utc>) -> sqlx::Result<Verdict> {
     keep(tx, told, now).await?;
-    let payment: Option<(CheckoutId, i64, i64, String)> = tx
+    let payment: Option<(CheckoutId, i64, i64, Currency)> = tx
         .query(
             "select checkout_id, amount_minor, refunded_minor, currency from payments
              where payment_intent_id = $1",
@@ -110,8 +111,11 @@ async fn put_aside(tx: &mut Tx, told: &Told, now: DateTime<Utc>) -> sqlx::Result
         return Ok(Verdict::Nothing);
     };
     let detail = format!(
-        "the provider has given {} {} of {} back, of which {refunded} of {paid} {currency} are given back by our books",
-        told.amount_minor, told.currency, told.payment_intent_id
+        "the provider has given {} of {} back, of which {} of {} are given back by our books",
+        Money::told(told.amount_minor, &told.currency),
+        told.payment_intent_id,
+        Money::new(refunded, currency),
+        Money::new(paid, currency)
     );
     let discrepancy = Discrepancy {
         kind: UNFIT,

@@ -1,15 +1,15 @@
-//! Refunds can be listed.
+//! Refunds can be listed, and found.
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 use super::model::{Kind, Status};
 use crate::{
-    db::Db,
     ids::{CheckoutId, RefundId},
     money::{Currency, Money},
     orders::OrderNumber,
-    paging::{self, Keyed, Page, Turn, Turns, turns},
+    paging::{Keyed, Turns, turns},
+    search::{self, Searchable, Way},
 };
 
 /// A refund in a list.
@@ -51,16 +51,42 @@ impl Keyed for Listed {
     }
 }
 
-const ALL: Turns = turns!(
-    "select r.id, r.kind, r.checkout_id, r.amount_minor, r.currency, r.status, r.provider_id, r.failure_code,
-            r.attempts, r.created_at, o.number as order_number
-     from refunds r left join orders o on o.checkout_id = r.checkout_id
-     where true",
-    limit "$2",
-    "r.id" = "$1"
-);
+macro_rules! listed {
+    ($condition:literal) => {
+        turns!(
+            concat!(
+                "select r.id, r.kind, r.checkout_id, r.amount_minor, r.currency, r.status, r.provider_id, r.failure_code,
+                        r.attempts, r.created_at, o.number as order_number
+                 from refunds r left join orders o on o.checkout_id = r.checkout_id
+                 where ",
+                $condition
+            ),
+            limit "$2",
+            "r.id" = "$1"
+        )
+    };
+}
 
-/// A page of all of them, the one that was written down last first.
-pub async fn list(db: &Db, turn: &Turn<Uuid>) -> sqlx::Result<Page<Listed>> {
-    paging::page(db, &ALL, turn, |query| query).await
+impl Searchable for Listed {
+    const ALL: Turns = listed!("true");
+    const WAYS: &'static [Way] = &[
+        Way {
+            form: search::id,
+            turns: listed!(
+                "r.id in (select id from refunds where id = $3
+                          union select id from refunds where checkout_id = $3)"
+            ),
+        },
+        Way {
+            form: search::order_number,
+            turns: listed!("r.checkout_id = (select checkout_id from orders where number = $3)"),
+        },
+        Way {
+            form: search::object,
+            turns: listed!(
+                "r.id in (select id from refunds where provider_id = $3
+                          union select id from refunds where payment_intent_id = $3)"
+            ),
+        },
+    ];
 }

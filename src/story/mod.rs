@@ -1,7 +1,7 @@
 //! The whole story of one checkout: all that the database knows of it, in the order of time.
 //!
-//! Of calls of the provider the database keeps those that left the checkout undecided, and how it was decided in the end. A
-//! call whose process was killed left nothing but its number; so the count of attempts may be higher than what is told.
+//! Calls of the provider are kept with what came of their attempt. An attempt whose process was killed left nothing but its
+//! number; so the count of attempts may be higher than what is told.
 //!
 //! Here is what is read; `moments` tells what the rows that are read already say.
 
@@ -20,6 +20,7 @@ use crate::{
     mail,
     orders::Order,
     outbox::operator::OutboxRow,
+    provider_calls::{self, Kept},
     refunds::Refund,
 };
 
@@ -93,7 +94,7 @@ async fn read(db: &Db, id: CheckoutId) -> sqlx::Result<Option<Story>> {
         checkout,
     };
     let mut moments = story.of_rows();
-    moments.extend(attempts(&mut tx, id).await?);
+    moments.extend(calls(&mut tx, id).await?);
     moments.extend(events(&mut tx, id).await?);
     moments.extend(messages(&mut tx, id).await?);
     moments.extend(shipments(&mut tx, id).await?);
@@ -110,18 +111,23 @@ async fn rows<R: crate::db::Row>(
     tx.query(sql).bind(id).fetch_all().await
 }
 
-async fn attempts(tx: &mut Tx, id: CheckoutId) -> sqlx::Result<Vec<Moment>> {
-    let sql = "select attempt, doubt, noted_at from doubtful_attempts where checkout_id = $1 order by attempt";
-    let attempts: Vec<(i64, String, DateTime<Utc>)> = rows(tx, sql, id).await?;
-    let moment = |(attempt, doubt, at)| {
+/// What the provider was asked, and how it answered.
+async fn calls(tx: &mut Tx, id: CheckoutId) -> sqlx::Result<Vec<Moment>> {
+    let calls = provider_calls::of_checkout(tx, id).await?;
+    let moment = |call: Kept| {
+        let requests = match call.requests {
+            1 => String::new(),
+            many => format!(" after {many} requests"),
+        };
+        let detail = format!("{}{requests}, attempt {}", call.ended, call.attempt);
         Moment::new(
-            at,
+            call.ended_at,
             About::Provider,
-            format!("Attempt {attempt} left it undecided"),
-            doubt,
+            format!("Call {}", call.operation),
+            detail,
         )
     };
-    Ok(attempts.into_iter().map(moment).collect())
+    Ok(calls.into_iter().map(moment).collect())
 }
 
 /// Those about its payment and about its refunds, as long as they are kept.

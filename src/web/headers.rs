@@ -37,7 +37,7 @@ pub async fn set(State(app): State<App>, request: Request, next: Next) -> Respon
     );
     // For browsers that are older than `frame-ancestors`.
     headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
-    if app.till.public_url.starts_with("https:") {
+    if app.till.links.shop().starts_with("https:") {
         headers.insert(header::STRICT_TRANSPORT_SECURITY, HTTPS_ONLY);
     }
     headers.insert(

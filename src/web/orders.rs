@@ -32,7 +32,7 @@ pub async fn order(
     let number = number.parse().map_err(|_| PageError::NotFound)?;
     let key = link.ok().and_then(|Query(link)| link.key);
     let now = app.till.clock.now();
-    let order = if key.is_some_and(|key| app.order_links.is_signed(&number, &key, now)) {
+    let order = if key.is_some_and(|key| app.till.links.open_order(&number, &key, now)) {
         orders::find(&app.till.db, &number).await?
     } else {
         orders::of_visitor(&app.till.db, &number, visitor.id).await?

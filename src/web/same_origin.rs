@@ -15,7 +15,7 @@ use crate::app::App;
 /// Answers 403 to a form from another site. `--public-url` is where our pages are, which is not what `Host` says when a
 /// proxy stands before us.
 pub fn layer(app: &App) -> CsrfLayer<Refusal> {
-    let public = url::Url::parse(&app.till.public_url).expect("it was read as a URL");
+    let public = url::Url::parse(app.till.links.shop()).expect("it was read as a URL");
     CsrfLayer::new()
         .add_trusted_origin(public.origin().ascii_serialization())
         .expect("the origin of a URL is one")

@@ -29,7 +29,7 @@ pub fn layer(app: &App) -> SessionManagerLayer<DbSessions> {
         .with_http_only(true)
         // A link from elsewhere, such as the provider's way back, brings the cookie; a form from elsewhere does not.
         .with_same_site(SameSite::Lax)
-        .with_secure(app.till.public_url.starts_with("https:"))
+        .with_secure(app.till.links.shop().starts_with("https:"))
         .with_expiry(Expiry::OnInactivity(Duration::seconds(seconds)))
 }
 

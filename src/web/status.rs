@@ -6,6 +6,7 @@ use axum::{
     response::Response,
 };
 use chrono::{DateTime, Utc};
+use url::form_urlencoded;
 
 use super::{error::PageError, forward, path::Path, show, views, visitor::Visitor};
 use crate::{
@@ -15,27 +16,35 @@ use crate::{
     refunds::late::{self, TooLate},
 };
 
-/// `GET /checkouts/{id}`. Another visitor's checkout is as good as none.
+/// `GET /checkouts/{id}`, for the visitor who submitted it, and for whoever has the link that the provider was given when a
+/// program did. To everybody else it is as good as none.
 pub async fn status(
     State(app): State<App>,
     visitor: Visitor,
     Path(id): Path<String>,
     RawQuery(query): RawQuery,
 ) -> Result<Response, PageError> {
-    let mut checkout = find(&app, &visitor, &id).await?;
+    let query = query.unwrap_or_default();
+    let key = key_in(&query);
+    let mut checkout = find(&app, &visitor, &id, key.as_deref()).await?;
     if forward::looked_at(&app, &checkout).await {
-        checkout = find(&app, &visitor, &id).await?;
+        checkout = find(&app, &visitor, &id, key.as_deref()).await?;
     }
     // Back from the bank's page, as the provider's addition to the address tells, there is nothing left to confirm.
     // What the bank was told we learn in a moment.
-    let is_back = query.is_some_and(|query| query.contains("redirect_status="));
-    if is_back {
+    if query.contains("redirect_status=") {
         checkout.next_action_url = None;
     }
+    let has_cart = checkout.visitor_id == visitor.id;
     let lines = model::lines(&app.till.db, checkout.id).await?;
     let page = views::StatusPage {
         chrome: visitor.chrome(&app).await?,
         checkout_id: checkout.id.to_string(),
+        again_url: match (has_cart, key) {
+            (false, Some(key)) => format!("/checkouts/{}?key={key}", checkout.id),
+            _ => format!("/checkouts/{}", checkout.id),
+        },
+        has_cart,
         refresh_seconds: refresh_seconds(&checkout, app.till.clock.now()),
         lines: lines
             .iter()
@@ -49,11 +58,24 @@ pub async fn status(
     show::page(StatusCode::OK, &page)
 }
 
-async fn find(app: &App, visitor: &Visitor, id: &str) -> Result<Checkout, PageError> {
+/// What the link adds to the address.
+fn key_in(query: &str) -> Option<String> {
+    let mut pairs = form_urlencoded::parse(query.as_bytes());
+    pairs.find_map(|(name, value)| (name == "key").then(|| value.into_owned()))
+}
+
+async fn find(
+    app: &App,
+    visitor: &Visitor,
+    id: &str,
+    key: Option<&str>,
+) -> Result<Checkout, PageError> {
     let id = id.parse().map_err(|_| PageError::NotFound)?;
+    let now = app.till.clock.now();
+    let has_link = key.is_some_and(|key| app.till.links.open_checkout(id, key, now));
     model::find(&app.till.db, id)
         .await?
-        .filter(|checkout| checkout.visitor_id == visitor.id)
+        .filter(|checkout| has_link || checkout.visitor_id == visitor.id)
         .ok_or(PageError::NotFound)
 }
 
@@ -90,10 +112,14 @@ async fn view(
         },
         Status::Paid => {
             let order = orders::of_checkout(&app.till.db, checkout.id).await?;
-            let number = order.ok_or(sqlx::Error::RowNotFound)?.number;
+            let order = order.ok_or(sqlx::Error::RowNotFound)?;
             views::Status::Paid {
-                order_url: format!("/orders/{number}"),
-                order_number: number.to_string(),
+                order_url: if checkout.visitor_id == visitor.id {
+                    format!("/orders/{}", order.number)
+                } else {
+                    app.till.links.to_order(&order.number, order.created_at)
+                },
+                order_number: order.number.to_string(),
             }
         }
         Status::Declined => views::Status::Declined {

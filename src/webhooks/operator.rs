@@ -1,4 +1,4 @@
-//! What was heard can be listed, and an event asked for again.
+//! What was heard can be listed and found, and an event asked for again.
 
 use std::fmt;
 
@@ -8,8 +8,9 @@ use super::{Event, Received, receive};
 use crate::{
     checkout::Verdict,
     db::Db,
-    paging::{self, At, Keyed, Page, Turn, Turns, turns},
+    paging::{At, Keyed, Turns, turns},
     provider::{Doubt, Provider},
+    search::{self, Searchable, Way},
 };
 
 /// An event that was processed.
@@ -48,16 +49,33 @@ impl fmt::Display for Processed {
     }
 }
 
-const ALL: Turns = turns!(
-    "select * from processed_events where true",
-    limit "$3",
-    "received_at" = "$1",
-    "event_id" = "$2"
-);
+macro_rules! listed {
+    ($condition:literal) => {
+        turns!(
+            concat!("select * from processed_events where ", $condition),
+            limit "$3",
+            "received_at" = "$1",
+            "event_id" = "$2"
+        )
+    };
+}
 
-/// A page of all events, newest first.
-pub async fn list(db: &Db, turn: &Turn<At>) -> sqlx::Result<Page<Processed>> {
-    paging::page(db, &ALL, turn, |query| query).await
+impl Searchable for Processed {
+    const ALL: Turns = listed!("true");
+    const WAYS: &'static [Way] = &[
+        Way {
+            form: search::event,
+            turns: listed!("event_id = $4"),
+        },
+        Way {
+            form: search::object,
+            turns: listed!("object_id = $4"),
+        },
+        Way {
+            form: search::word,
+            turns: listed!("type = $4"),
+        },
+    ];
 }
 
 /// The last `limit` events, newest first.

@@ -43,7 +43,7 @@ fn is_only_text(page: &Page, path: &str, text: &str) {
 async fn is_everywhere(shop: &Shop, text: &str) {
     let mut tx = shop.db().begin().await.expect("a transaction");
     for sql in [
-        "update checkouts set email = $1, name = $1, address = $1, city = $1, postal_code = $1, country = $1,
+        "update checkouts set email = $1, email_folded = $1, name = $1, address = $1, city = $1, postal_code = $1, country = $1,
                               payment_method = $1, payment_intent_id = $1",
         "update checkout_lines set name = $1",
         "update customers set email = $1, name = $1",
@@ -52,7 +52,8 @@ async fn is_everywhere(shop: &Shop, text: &str) {
          where id = (select max(id) from outbox)",
         "update emails set last_error = $1, sent_at = null, given_up_at = created_at",
         "update refunds set provider_id = $1, failure_code = $1, status = 'failed'",
-        "insert into doubtful_attempts (checkout_id, attempt, doubt, noted_at) select id, 99, $1, created_at from checkouts",
+        "insert into provider_calls (checkout_id, about, attempt, place, operation, ended, requests, ended_at)
+         select id, id, 99, 1, $1, $1, 1, created_at from checkouts",
     ] {
         let changed = tx.query(sql).bind(text).execute().await.expect(sql);
         assert!(changed > 0, "{sql}");

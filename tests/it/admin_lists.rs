@@ -1,4 +1,4 @@
-//! Lists: found by what somebody has in hand, and paged through while the shop goes on.
+//! Lists: paged through while the shop goes on.
 
 use std::{
     collections::BTreeSet,
@@ -11,89 +11,14 @@ use boring_checkout::{
 };
 use uuid::Uuid;
 
-use crate::world::{Expected, ONCE, Operator, PASSWORD, Page, Shop, front};
+use crate::world::{ONCE, Operator, PASSWORD, Page, Shop, front};
 
-async fn buys(shop: &Shop, email: &str) -> String {
+pub async fn buys(shop: &Shop, email: &str) -> String {
     let buyer = shop.visitor().with_cart("TEA-01", 1).await;
     let form = buyer.opens_checkout().await.with("email", email);
     let status = buyer.submits(&form).await.location().to_owned();
     assert_eq!(buyer.waits_at(&status).await, "Paid");
     status.rsplit('/').next().expect("an id").to_owned()
-}
-
-async fn text(shop: &Shop, sql: &'static str) -> String {
-    shop.db().query(sql).fetch_scalar().await.expect(sql)
-}
-
-#[tokio::test]
-async fn a_checkout_is_found_by_whatever_somebody_has_in_hand() {
-    let shop = Shop::open_with_workers(&[]).await;
-    let id = buys(&shop, "Ada@Example.org").await;
-    shop.settles().await;
-    buys(&shop, "somebody@example.com").await;
-    shop.settles().await;
-    let operator = shop.operator();
-    let story = format!("/admin/checkouts/{id}");
-    let db = shop.db();
-    let of_ada = |sql: &'static str| async move {
-        let found: Uuid = db.query(sql).fetch_scalar().await.expect(sql);
-        found.to_string()
-    };
-    let number = text(&shop, "select o.number from orders o join checkouts c on c.id = o.checkout_id where email = 'Ada@Example.org'").await;
-    let intent = text(
-        &shop,
-        "select payment_intent_id from checkouts where email = 'Ada@Example.org'",
-    )
-    .await;
-    let event = text(
-        &shop,
-        "select event_id from processed_events e join checkouts c on c.payment_intent_id = e.object_id
-         where email = 'Ada@Example.org' order by event_id limit 1",
-    )
-    .await;
-    for one in [
-        id.clone(),
-        id.to_uppercase(),
-        format!("%20{number}%20"),
-        number.to_lowercase(),
-        intent,
-        event,
-        of_ada("select idempotency_key from checkouts where email = 'Ada@Example.org'").await,
-        of_ada("select cart_id from checkouts where email = 'Ada@Example.org'").await,
-        of_ada("select visitor_id from checkouts where email = 'Ada@Example.org'").await,
-    ] {
-        let page = operator.sees(&format!("/admin/checkouts?q={one}")).await;
-        assert_eq!(page.location(), story, "{one}");
-    }
-    for (typed, found) in [
-        ("ada@example.org", 1),
-        ("ADA@EXAMPLE.ORG", 1),
-        ("nobody@example.org", 0),
-        ("paid", 2),
-        ("Pending", 0),
-        ("", 2),
-        (&Uuid::new_v4().to_string(), 0),
-        ("pi_none", 0),
-    ] {
-        let page = operator.sees(&format!("/admin/checkouts?q={typed}")).await;
-        assert_eq!(page.texts("tbody tr").len(), found, "{typed}");
-        assert_eq!(
-            page.attributes("#q", "value"),
-            [typed],
-            "it stays in the field"
-        );
-    }
-    let page = operator.sees("/admin/checkouts?q=Ada").await;
-    assert!(
-        page.text("[role=status]")
-            .starts_with("Nothing can be found by that")
-    );
-    shop.expects(Expected {
-        charges: 2,
-        orders: 2,
-        sold: 2,
-    })
-    .await;
 }
 
 /// What stands in the first cell of the last table's rows.
@@ -255,10 +180,28 @@ async fn checkouts_mails_and_messages_are_paged_through_alike() {
     let messages = all("select aggregate_id from outbox").await;
     let (down, _) = turns_pages(&operator, "/admin/outbox", 5, async || {}).await;
     is_complete(&down, &messages);
+    let notes = all("select aggregate_id from outbox where event_type = 'note'").await;
+    let (down, _) = turns_pages(&operator, "/admin/outbox?q=note", 5, async || {}).await;
+    is_complete(&down, &notes);
 }
 
-/// Each list is read along an index from a place on, however long it is: nothing is scanned, and nothing is sorted but what
-/// happened in the same microsecond. PostgreSQL, which looks at how much there is, says nothing of use about a small table.
+/// What somebody may type, of each form that a list knows.
+const TYPED: [&str; 10] = [
+    "paid",
+    "parked",
+    "order_confirmation",
+    "order.placed",
+    "ada%40example.org",
+    "pi_1",
+    "re_1",
+    "evt_1",
+    "7K3M9QXT2P",
+    "00000000-0000-0000-0000-000000000000",
+];
+
+/// Each list is read along an index from a place on, however long it is and whatever is searched for: nothing is scanned. Only
+/// what concerns one purchase or one address, which is little, is sorted. PostgreSQL, which looks at how much there is, says
+/// nothing of use about a small table.
 #[tokio::test]
 async fn no_list_reads_a_whole_table_to_show_a_page() {
     let shop = Shop::open().await;
@@ -289,17 +232,16 @@ async fn no_list_reads_a_whole_table_to_show_a_page() {
         "discrepancies",
     ] {
         for turn in [
-            "",
-            "?newer=0",
-            "?newer=0~0",
-            "?newer=00000000-0000-0000-0000-000000000000",
-            "?newer=0~00000000-0000-0000-0000-000000000000~order_confirmation~0",
-            "?q=paid",
-            "?q=ada%40example.org",
-            "?q=pi_1",
-            "?q=00000000-0000-0000-0000-000000000000",
+            "newer=0",
+            "newer=0~0",
+            "newer=00000000-0000-0000-0000-000000000000",
+            "newer=0~00000000-0000-0000-0000-000000000000~order_confirmation~0",
         ] {
-            operator.sees(&format!("/admin/{list}{turn}")).await;
+            operator.sees(&format!("/admin/{list}?{turn}")).await;
+            for typed in TYPED {
+                let path = format!("/admin/{list}?q={typed}&{turn}");
+                operator.sees(&path).await;
+            }
         }
     }
     let statements: Vec<&str> = statements
@@ -314,18 +256,22 @@ async fn no_list_reads_a_whole_table_to_show_a_page() {
         let explain: &'static str = Box::leak(format!("explain query plan {sql}").into_boxed_str());
         let plan: Vec<(i64, i64, i64, String)> =
             shop.db().query(explain).fetch_all().await.expect(sql);
-        for (_, _, _, step) in plan {
+        let plan: Vec<&str> = plan.iter().map(|(_, _, _, step)| step.as_str()).collect();
+        let is_of_few = sql.contains("c.id in (")
+            || sql.contains("checkout_id in (")
+            || sql.contains("checkout_id = (")
+            || sql.contains("checkout_id = $")
+            || sql.contains("aggregate_id = ");
+        for step in &plan {
             let is_whole_table = step.starts_with("SCAN ") && !step.contains(" USING ");
             let is_sorted = step.contains("USE TEMP B-TREE FOR ORDER BY");
-            let of_found =
-                sql.contains("c.id in (") || sql.contains("discrepancies where object_id");
             assert!(
-                of_found || !(is_whole_table || is_sorted),
+                !is_whole_table && (is_of_few || !is_sorted),
                 "{step} for {sql}"
             );
         }
         looked_at += 1;
     }
-    assert!(looked_at >= 16, "{statements:#?}");
+    assert!(looked_at >= 60, "{looked_at} of {statements:#?}");
     shop.expects(ONCE).await;
 }

@@ -1,8 +1,13 @@
 //! One checkout's whole story on one page.
 
+use std::time::Duration;
+
 use serde_json::json;
 
-use crate::world::{Expected, ONCE, Shop, client};
+use crate::{
+    authentication, refund_notices,
+    world::{Expected, NOTHING, ONCE, Page, Shop, client, eventually},
+};
 
 #[tokio::test]
 async fn a_purchase_whose_answers_were_lost_is_told_from_beginning_to_end() {
@@ -27,7 +32,7 @@ async fn a_purchase_whose_answers_were_lost_is_told_from_beginning_to_end() {
     };
     let order = [
         "Submitted",
-        "Attempt 1 left it undecided",
+        "Call payment_intents.create",
         "Ended as paid",
         "Order placed",
         "Heard by mailer",
@@ -44,16 +49,121 @@ async fn a_purchase_whose_answers_were_lost_is_told_from_beginning_to_end() {
             .iter()
             .all(|time| time.ends_with(" UTC"))
     );
+    let calls = calls(&page);
+    assert_eq!(
+        calls.first().map(String::as_str),
+        Some("payment_intents.create no answer after 4 requests, attempt 1")
+    );
+    assert!(
+        calls.contains(&"payment_intents.create 200 succeeded, attempt 2".to_owned()),
+        "{calls:?}"
+    );
     let story = page.text(".admin-story");
-    for said in [
-        "the provider does not answer",
-        "buyer@example.com",
-        "€4.90",
-        "order_confirmation",
-    ] {
+    for said in ["buyer@example.com", "€4.90", "order_confirmation"] {
         assert!(story.contains(said), "{said} in {story}");
     }
     assert!(page.text("main").contains("TEA-01 1 sold"), "{}", page.html);
+    shop.expects(ONCE).await;
+}
+
+/// The calls of the provider that a story tells: what was called, and how it ended.
+fn calls(page: &Page) -> Vec<String> {
+    let moments = page.texts(".moment p:last-child");
+    let calls = moments.iter().filter_map(|it| it.strip_prefix("Call "));
+    calls.map(str::to_owned).collect()
+}
+
+async fn told(shop: &Shop, status: &str) -> Vec<String> {
+    calls(&shop.operator().sees(&format!("/admin{status}")).await)
+}
+
+#[tokio::test]
+async fn a_payment_that_is_asked_after_and_given_up_is_told_call_by_call() {
+    let shop = Shop::open().await;
+    shop.provider.loses_webhooks().await;
+    let (buyer, status) = authentication::asked(&shop).await;
+    shop.later(5);
+    buyer.sees(&status).await;
+    shop.app().till.clock.advance(Duration::from_hours(2));
+    assert_eq!(buyer.waits_at(&status).await, "This checkout was canceled");
+    assert_eq!(
+        told(&shop, &status).await,
+        [
+            "payment_intents.create 200 requires_action, attempt 1",
+            "payment_intents.retrieve 200 requires_action, attempt 2",
+            "payment_intents.retrieve 200 requires_action, attempt 3",
+            "payment_intents.cancel 200 canceled, attempt 3",
+        ]
+    );
+    shop.has(NOTHING).await;
+}
+
+#[tokio::test]
+async fn a_stored_error_and_the_look_up_behind_it_are_told_of_payments_and_refunds() {
+    let shop = Shop::open_with_workers(&["--lease", "300ms"]).await;
+    shop.provider
+        .next("payment_intents.create", "error_after")
+        .await;
+    let buyer = shop.visitor().with_cart("TEA-01", 1).await;
+    let status = buyer.buys().await;
+    assert_eq!(buyer.waits_at(&status).await, "Paid");
+    shop.settles().await;
+    let mut expected = vec![
+        "payment_intents.create 500 api_error, attempt 1",
+        "payment_intents.list 200, attempt 1",
+    ];
+    assert_eq!(told(&shop, &status).await, expected);
+
+    shop.provider.loses_webhooks().await;
+    shop.provider.next("refunds.create", "error_after").await;
+    let operator = shop.operator();
+    let orders = operator.sees("/admin/orders").await;
+    let order = orders.link_that_starts("/admin/orders/");
+    let form = operator.sees(&format!("{order}/refunds/new")).await;
+    operator
+        .submits(&format!("{order}/refunds"), &form.fields())
+        .await;
+    shop.later(10);
+    refund_notices::is(&shop, "succeeded", 1).await;
+    expected.extend([
+        "refunds.create 500 api_error, attempt 1",
+        "refunds.list 200, attempt 2",
+    ]);
+    assert_eq!(told(&shop, &status).await, expected);
+    shop.provider.mends().await;
+    shop.expects(ONCE).await;
+}
+
+/// A provider that is away for days is asked again and again, and nobody reads all of that.
+#[tokio::test]
+async fn of_very_many_attempts_the_first_ones_and_the_last_are_told() {
+    let shop = Shop::open_with(&["--lease", "100ms"]).await;
+    let away = json!({"on": {"operation": "payment_intents.create"}, "fault": "drop_request", "times": 99});
+    shop.provider.fault(away).await;
+    let buyer = shop.visitor().with_cart("TEA-01", 1).await;
+    let status = buyer.buys().await;
+    shop.alters("update checkouts set attempts = 199").await;
+    for attempt in [2, 3] {
+        shop.later(10);
+        buyer.sees(&status).await;
+        eventually("it was asked in vain", || async {
+            shop.count("select failures from checkouts").await == attempt
+        })
+        .await;
+    }
+    shop.provider.mends().await;
+    shop.later(10);
+    assert_eq!(buyer.waits_at(&status).await, "Paid");
+    let told = told(&shop, &status).await;
+    let attempts: Vec<&str> = told
+        .iter()
+        .filter_map(|call| call.rsplit_once(", ").map(|(_, attempt)| attempt))
+        .collect();
+    assert_eq!(
+        attempts,
+        ["attempt 1", "attempt 200", "attempt 202"],
+        "{told:?}"
+    );
     shop.expects(ONCE).await;
 }
 
@@ -70,6 +180,10 @@ async fn a_decline_is_told_with_its_reason_and_its_stock_released() {
     assert!(
         story.contains("Ended as declined insufficient_funds"),
         "{story}"
+    );
+    assert_eq!(
+        calls(&page),
+        ["payment_intents.create 402 card_declined, attempt 1"]
     );
     assert!(page.text("main").contains("TEA-01 2 released"));
     let nothing = Expected {

@@ -245,7 +245,7 @@ async fn order_page(shop: &Shop) -> String {
         .await
         .expect("a number");
     let placed_at = shop.app().till.clock.now();
-    let link = shop.app().order_links.to(&number, placed_at);
+    let link = shop.app().till.links.to_order(&number, placed_at);
     let path = link.strip_prefix(&shop.url).expect("a link to the shop");
     main(&shop.visitor().sees(path).await)
 }

@@ -98,7 +98,7 @@ async fn the_order_of_a_program_has_a_page_for_its_customer() {
     shop.finishes().await;
     let number = bought.text("order_number").parse().expect("a number");
     let placed_at = shop.app().till.clock.now();
-    let link = shop.app().order_links.to(&number, placed_at);
+    let link = shop.app().till.links.to_order(&number, placed_at);
     let path = link.strip_prefix(&shop.url).expect("the shop's");
 
     let page = shop.visitor().sees(path).await;

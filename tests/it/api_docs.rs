@@ -93,6 +93,12 @@ async fn the_page_explains_every_operation_and_every_kind_of_problem() {
             }
         }
     }
+    assert!(
+        !page.text("main").contains('`'),
+        "raw Markdown: {}",
+        page.html
+    );
+    assert!(page.texts("dd code").contains(&"pm_card_visa".to_owned()));
     // The address in a problem leads to its explanation.
     let problem = shop.caller().gets("/orders/x").await.text("type");
     let (address, slug) = problem.split_once('#').expect("a place on a page");

@@ -63,7 +63,7 @@ async fn a_part_and_then_all_that_is_left() {
         (&json!("refunded"), &json!(490))
     );
 
-    for body in [json!({}), json!({ "amount": null }), json!({ "amount": 1 })] {
+    for body in [json!({}), json!({ "amount": 1 })] {
         let nothing = refunds(&caller, &order, &fresh_key(), &body).await;
         assert_eq!(nothing.is_problem(422, "more-than-left")["left"], 0);
     }
@@ -103,6 +103,8 @@ async fn r61_a_key_gives_back_once() {
         json!({ "amount": 0 }),
         json!({ "amount": -1 }),
         json!({ "amount": "98" }),
+        // Whoever has lost the amount does not want everything.
+        json!({ "amount": null }),
         json!({ "sum": 98 }),
         json!([98]),
     ] {

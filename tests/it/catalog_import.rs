@@ -304,6 +304,10 @@ async fn a_catalog_has_one_currency_and_changes_it_as_a_whole() {
     let rows = rows.collect::<Vec<_>>().concat();
     let output = imports(&shop, format!("{HEADER}{rows}"), &["--currency", "jpy"]).await;
     assert!(output.status.success(), "{output:?}");
+    let ready = shop.visitor().sees("/readyz").await;
+    assert_eq!(ready.status, 503);
+    let why = "the catalog has prices in JPY, and the shop sells in EUR";
+    assert!(ready.html.contains(why), "{}", ready.html);
     // Who has the old total on the screen pays nothing.
     shop.alters("update products set currency = 'eur' where sku = 'TEA-01'")
         .await;

@@ -44,6 +44,9 @@ async fn a_purchase_of_one_product_takes_two_commits_and_so_many_statements() {
     let commits = count(|boundary| matches!(boundary, Boundary::BeforeCommit));
     let begins = count(|boundary| matches!(boundary, Boundary::BeforeBegin));
     assert_eq!((begins, commits), (2, 2));
-    assert_eq!(statements, 14, "submit 8, record 6");
+    assert_eq!(
+        statements, 15,
+        "submit 8, record 6, and the call for the story"
+    );
     shop.expects(ONCE).await;
 }

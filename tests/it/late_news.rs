@@ -4,6 +4,7 @@ use boring_checkout::{
     checkout::{self, Status, Verdict},
     ids::CheckoutId,
     provider::Outcome,
+    provider_calls::Attempt,
 };
 use serde_json::{Value, json};
 
@@ -75,7 +76,13 @@ async fn the_payment_of_a_purchase_is_not_given_back_for_another() {
     let other = shop.visitor().with_cart("TEA-01", 1).await.buys().await;
     let other: CheckoutId = id_in(&other).parse().expect("an id");
     let now = shop.app().till.clock.now();
-    let ended = checkout::record(shop.db(), other, &Outcome::NeverCharged, now).await;
+    let ended = checkout::record(
+        shop.db(),
+        &Attempt::at_checkout(other, 1, Vec::new()),
+        &Outcome::NeverCharged,
+        now,
+    )
+    .await;
     assert_eq!(ended.expect("recorded"), Verdict::Concluded);
 
     is_put_aside(
@@ -94,7 +101,13 @@ async fn what_has_a_payment_by_now_does_not_end_as_never_charged() {
     let (buyer, status) = authentication::asked(&shop).await;
     let id = id_in(&status).parse().expect("an id");
     let now = shop.app().till.clock.now();
-    let ended = checkout::record(shop.db(), id, &Outcome::NeverCharged, now).await;
+    let ended = checkout::record(
+        shop.db(),
+        &Attempt::at_checkout(id, 1, Vec::new()),
+        &Outcome::NeverCharged,
+        now,
+    )
+    .await;
     assert_eq!(ended.expect("recorded"), Verdict::Nothing);
     let heading = buyer.sees(&status).await.heading();
     assert_eq!(heading, "Your bank wants to ask you");

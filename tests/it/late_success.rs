@@ -1,7 +1,7 @@
 //! Money that arrives for a checkout which had ended otherwise. It goes back, by itself and once, and its customer is told.
 
 use boring_checkout::{
-    audit::Counts, checkout::record, ids::CheckoutId, provider::Outcome,
+    audit::Counts, checkout::record, ids::CheckoutId, provider::Outcome, provider_calls::Attempt,
     refunds::refunder::Refunder, workers::Workers,
 };
 use serde_json::{Value, json};
@@ -264,9 +264,10 @@ async fn r48_at_the_instant_of_the_end_exactly_one_of_the_two_happens() {
 
         let (letter, till) = (Letter::of(&event), &shop.app().till);
         let now = till.clock.now();
+        let attempt = Attempt::at_checkout(id, 1, Vec::new());
         let (answer, ended) = tokio::join!(
             letter.to(&shop.url),
-            record(&till.db, id, &Outcome::NeverCharged, now)
+            record(&till.db, &attempt, &Outcome::NeverCharged, now)
         );
         assert_eq!(answer.status, 200);
         ended.expect("recorded");

@@ -113,8 +113,8 @@ async fn all_processes_and_all_days_know_each_others_links() {
         .expect("a number");
     let placed_at = shop.app().till.clock.now();
     assert_eq!(
-        shop.app().order_links.to(&number, placed_at),
-        other.app.order_links.to(&number, placed_at)
+        shop.app().till.links.to_order(&number, placed_at),
+        other.app.till.links.to_order(&number, placed_at)
     );
     other.stop().await;
 }
@@ -181,7 +181,7 @@ async fn r54_a_day_without_a_mail_server_loses_no_mail() {
         composer: Composer {
             db: till.db.clone(),
             from: "shop@boring.example".parse().expect("a mailbox"),
-            links: shop.app().order_links.clone(),
+            links: shop.app().till.links.clone(),
         },
         post,
     };

@@ -30,9 +30,9 @@ use crate::{
     audit,
     checkout::{Limits, Till, reconciler},
     db::Db,
+    links::Links,
     mail::post::Post,
     money::{Currency, Money},
-    order_links::OrderLinks,
     pricing::{Pricing, TaxRates},
     provider::Provider,
     pruner::{
@@ -90,7 +90,6 @@ impl Safe {
         let now = quiet.clock.now();
         let till = quiet.with_probe(&premises.probe);
         let app = App {
-            order_links: OrderLinks::open(&quiet.db, PUBLIC_URL, now).await?,
             webhook_secrets: [Secret::new(premises.webhook_secret)].into(),
             api_keys: ApiKeys::new(&[]),
             mailbox: None,
@@ -332,8 +331,10 @@ impl Flow for Safe {
 
 async fn till(premises: &Premises) -> Result<Till, Failed> {
     let currency = Currency::Eur;
+    let db = Db::open_as_it_is(&premises.database_url).await?;
     Ok(Till {
-        db: Db::open_as_it_is(&premises.database_url).await?,
+        links: Links::open(&db, PUBLIC_URL, premises.clock.now()).await?,
+        db,
         provider: Provider::new(
             &premises.provider_url,
             Secret::new(premises.provider_key),
@@ -343,7 +344,6 @@ async fn till(premises: &Premises) -> Result<Till, Failed> {
         lease: TimeDelta::seconds(15),
         authentication_time: TimeDelta::hours(1),
         limits: Limits::new(20, 60),
-        public_url: PUBLIC_URL.to_owned(),
         pricing: Arc::new(Pricing {
             currency,
             shipping: Money::new(0, currency),

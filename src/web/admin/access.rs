@@ -1,8 +1,8 @@
 //! Who may see the operator's pages: the user `admin`, by HTTP Basic authentication.
 //!
 //! The password itself is kept nowhere. Of what is sent, and of what is right, a keyed hash is compared, which takes as long
-//! whichever letter is wrong. Guessing is slowed for each network address by itself (`Failures`), so nobody locks the
-//! operator out of another one.
+//! whichever letter is wrong. Guessing is slowed for each network address by itself, so nobody locks the operator out of
+//! another one.
 
 use std::{
     fmt,
@@ -22,16 +22,26 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use rand::RngExt as _;
 use sha2::Sha256;
 
-use super::{error::Failure, failures::Failures};
+use super::error::Failure;
 use crate::{
     app::App,
-    checkout::limits::network,
     secret::Secret,
+    throttle::{Throttle, network},
     web::{address::ClientAddress, error::PageError},
 };
 
 /// The one user.
 pub const USER: &str = "admin";
+
+/// So many wrong passwords are let pass of an address, more than anybody mistypes. Then it is not listened to, whatever it
+/// sends, for whoever can tell a right guess apart has guessed.
+const TRIES: usize = 10;
+
+/// Within so long. That makes 1,440 guesses a day; a password that was made up has 2^100.
+const WITHIN: TimeDelta = TimeDelta::minutes(10);
+
+/// So many addresses are remembered.
+const ADDRESSES_MAX: usize = 10_000;
 
 /// Asks a browser for the password.
 const CHALLENGE: HeaderValue =
@@ -69,7 +79,7 @@ struct Lock {
     hash: Hmac<Sha256>,
     /// Of what opens it.
     right: Vec<u8>,
-    failures: Mutex<Failures>,
+    failures: Mutex<Throttle<IpAddr, ()>>,
 }
 
 enum Judgement {
@@ -87,7 +97,7 @@ impl Access {
         Self(Arc::new(Lock {
             hash,
             right: right.to_vec(),
-            failures: Mutex::default(),
+            failures: Mutex::new(Throttle::new(WITHIN, ADDRESSES_MAX)),
         }))
     }
 
@@ -102,7 +112,7 @@ impl Access {
             .failures
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        if let Some(wait) = failures.wait(from, now) {
+        if let Some(wait) = failures.wait(from, TRIES, now) {
             return Judgement::TooMany { wait };
         }
         let hash = self.0.hash.clone().chain_update(given);
@@ -110,7 +120,7 @@ impl Access {
             failures.forgive(from);
             return Judgement::Right;
         }
-        failures.add(from, now);
+        failures.add(from, (), now);
         tracing::warn!(%from, "wrong password for the operator's pages");
         Judgement::Wrong
     }

@@ -10,7 +10,8 @@ use super::{chrome::Chrome, error::Failure, events::search, list::exactly};
 use crate::{
     app::App,
     audit::{self, AuditError, Report},
-    checkout::operator::Search,
+    checkout::operator::Listed,
+    search::names_one,
     web::show,
 };
 
@@ -124,7 +125,7 @@ fn words(violation: &str) -> Vec<Word> {
     for text in violation.split_inclusive(' ') {
         let id = text.trim_matches(|c: char| !c.is_alphanumeric());
         match text.split_once(id) {
-            Some((before, after)) if Search::of(id).is_some_and(|it| it.is_id()) => {
+            Some((before, after)) if is_id(id) => {
                 words.extend([
                     word(before, None),
                     word(id, Some(search(id))),
@@ -135,4 +136,9 @@ fn words(violation: &str) -> Vec<Word> {
         }
     }
     words
+}
+
+/// Whether more can be found by it. Without a dash or a stroke an order's number may be any word of ten letters.
+fn is_id(text: &str) -> bool {
+    text.contains(['-', '_']) && names_one::<Listed>(text)
 }

@@ -1,4 +1,4 @@
-//! Checkouts: all of them, and those that somebody looks for.
+//! Checkouts.
 
 use axum::{
     extract::State,
@@ -6,58 +6,59 @@ use axum::{
 };
 
 use super::{
-    chrome::Chrome,
     error::Failure,
-    list::{Around, Cell, Link, ListPage, Table},
+    list::{Cell, Link, Search},
+    listing::Listing,
     params::Params,
 };
 use crate::{
     app::App,
-    checkout::{
-        Status,
-        operator::{self, Listed, Search},
-    },
+    checkout::{Status, operator::Listed},
+    search,
 };
 
 const HERE: &str = "/admin/checkouts";
 
+const LIST: Listing<Listed> = Listing {
+    here: HERE,
+    title: "Checkouts",
+    intro: "Each attempt to buy a cart. By an id of ours is meant a checkout's, its key, its cart, its visitor, or a refund's; \
+            what one id leads to is shown at once.",
+    found_by: "an e-mail address, an order's number, an id of ours, the provider's id of a payment, a refund or an event, or a \
+               status",
+    columns: &[
+        "Submitted",
+        "Status",
+        "Amount",
+        "E-mail",
+        "Name",
+        "Order",
+        "Checkout",
+    ],
+    row,
+};
+
 /// `GET /admin/checkouts`. What one id leads to is shown at once.
 pub async fn list(State(app): State<App>, params: Params) -> Result<Response, Failure> {
     let typed = params.text("q");
-    let mut page = ListPage::of(
-        HERE,
-        "Checkouts",
-        "Each attempt to buy a cart. Find some by an e-mail address, the number of an order, an id of ours \
-         (a checkout's, its key, its cart, its visitor, a refund's), the provider's id of a payment, a refund or an event, \
-         or by their status.",
-    );
-    page.chrome = Chrome::at(HERE).searching(typed);
-    page.filters = filters(typed);
-    let Some(search) = Search::of(typed) else {
-        page.notice = Some("Nothing can be found by that. See above for what can be.".to_owned());
-        return page.answer();
-    };
-    let found = operator::list(&app.till.db, &search, &params.turn()).await?;
-    if let ([only], true) = (found.rows.as_slice(), search.is_id()) {
+    let found = LIST.find(&app.till.db, &params).await?;
+    if let Some([only]) = found.as_ref().map(|found| found.rows.as_slice())
+        && search::names_one::<Listed>(typed)
+    {
         return Ok(Redirect::to(&url(only)).into_response());
     }
-    page.around = Around::of(&found, HERE, &[("q", typed)]);
-    page.tables = vec![Table {
-        heading: if typed.is_empty() { "All" } else { "Found" },
-        empty: "None.",
-        columns: &[
-            "Submitted",
-            "Status",
-            "Amount",
-            "E-mail",
-            "Name",
-            "Order",
-            "Checkout",
-        ],
-        rows: found.rows.iter().map(row).collect(),
-        form: None,
-    }];
+    let mut page = LIST.show(&params, found);
+    page.filters = filters(typed);
     page.answer()
+}
+
+/// The search of the overview: whatever somebody has in hand leads to a checkout.
+pub fn anything() -> Search {
+    Search {
+        action: LIST.here,
+        found_by: LIST.found_by,
+        typed: String::new(),
+    }
 }
 
 fn row(it: &Listed) -> Vec<Cell> {

@@ -18,8 +18,6 @@ const PAGES: [(&str, &str); 10] = [
 #[derive(Clone, Debug)]
 pub struct Chrome {
     here: &'static str,
-    /// What is searched for.
-    pub searched: String,
 }
 
 /// A link to one of the pages.
@@ -35,19 +33,7 @@ pub struct Link {
 impl Chrome {
     /// Around the page at `here`, or one below it.
     pub fn at(here: &'static str) -> Self {
-        Self {
-            here,
-            searched: String::new(),
-        }
-    }
-
-    /// With what somebody has searched for in the field.
-    #[must_use]
-    pub fn searching(self, text: &str) -> Self {
-        Self {
-            searched: text.to_owned(),
-            ..self
-        }
+        Self { here }
     }
 
     /// The links of the navigation.

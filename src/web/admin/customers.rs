@@ -2,36 +2,21 @@
 
 use axum::{extract::State, response::Response};
 
-use super::{
-    error::Failure,
-    events::search,
-    list::{Around, Cell, ListPage, Table},
-    params::Params,
-};
-use crate::{
-    app::App,
-    customers::operator::{self, Listed},
-};
+use super::{error::Failure, events::search, list::Cell, listing::Listing, params::Params};
+use crate::{app::App, customers::operator::Listed};
 
-const HERE: &str = "/admin/customers";
+const LIST: Listing<Listed> = Listing {
+    here: "/admin/customers",
+    title: "Customers",
+    intro: "Whoever has ordered something, by their e-mail address. It leads to what they have bought, or tried to.",
+    found_by: "an e-mail address",
+    columns: &["First order", "Last order", "E-mail", "Name"],
+    row,
+};
 
 /// `GET /admin/customers`.
 pub async fn list(State(app): State<App>, params: Params) -> Result<Response, Failure> {
-    let found = operator::list(&app.till.db, &params.turn()).await?;
-    let mut page = ListPage::of(
-        HERE,
-        "Customers",
-        "Whoever has ordered something, by their e-mail address. It leads to what they have bought, or tried to.",
-    );
-    page.around = Around::of(&found, HERE, &[]);
-    page.tables = vec![Table {
-        heading: "All",
-        empty: "None.",
-        columns: &["First order", "Last order", "E-mail", "Name"],
-        rows: found.rows.iter().map(row).collect(),
-        form: None,
-    }];
-    page.answer()
+    LIST.page(&app.till.db, &params).await?.answer()
 }
 
 fn row(it: &Listed) -> Vec<Cell> {

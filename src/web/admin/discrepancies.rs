@@ -13,11 +13,13 @@ use super::{
     chrome::Chrome,
     error::Failure,
     events::search,
-    list::{Around, Cell, ListPage, Table, exactly},
+    list::{Cell, Table, exactly},
+    listing::Listing,
     params::Params,
 };
 use crate::{
     app::App,
+    db::Db,
     discrepancies::operator::{self, Listed, NOTE_MAX, Note},
     paging::SIZE,
     web::path::Path,
@@ -26,28 +28,24 @@ use crate::{
 
 const HERE: &str = "/admin/discrepancies";
 
+const LIST: Listing<Listed> = Listing {
+    here: HERE,
+    title: "Discrepancies",
+    intro: "Where the provider and we disagree. Nothing is delivered on such news. Look into each, do what is right, and \
+            resolve it with a note; a refund resolves its own by itself.",
+    found_by: "a payment (pi_…), a refund (re_…), a checkout's id, an order's number, or a kind such as second_payment",
+    columns: &["Found", "Kind", "State", "Object", "What differs", ""],
+    row,
+};
+
 /// `GET /admin/discrepancies`.
 pub async fn list(State(app): State<App>, params: Params) -> Result<Response, Failure> {
-    let limit = i64::try_from(SIZE).unwrap_or(i64::MAX);
-    let open = operator::open(&app.till.db, limit).await?;
-    let found = operator::list(&app.till.db, &params.turn()).await?;
-    let mut page = ListPage::of(
-        HERE,
-        "Discrepancies",
-        "Where the provider and we disagree. Nothing is delivered on such news. Look into each, do what is right, and resolve it \
-         with a note; a refund resolves its own by itself.",
-    );
-    page.around = Around::of(&found, HERE, &[]);
-    let columns = &["Found", "Kind", "State", "Object", "What differs", ""];
-    let table = |heading, rows: &[Listed]| Table {
-        heading,
-        empty: "None.",
-        columns,
-        rows: rows.iter().map(row).collect(),
-        form: None,
-    };
-    page.tables = vec![table("Open", &open), table("All", &found.rows)];
-    page.answer()
+    let db = &app.till.db;
+    LIST.page_behind(open(db), db, &params).await?.answer()
+}
+
+async fn open(db: &Db) -> sqlx::Result<Table> {
+    Ok(LIST.table("Open", &operator::open(db, SIZE.into()).await?))
 }
 
 fn row(it: &Listed) -> Vec<Cell> {

@@ -3,35 +3,21 @@
 use axum::{extract::State, response::Response};
 use url::form_urlencoded;
 
-use super::{
-    error::Failure,
-    list::{Around, Cell, ListPage, Table},
-    params::Params,
-};
-use crate::{
-    app::App,
-    webhooks::operator::{self, Processed},
-};
+use super::{error::Failure, list::Cell, listing::Listing, params::Params};
+use crate::{app::App, webhooks::operator::Processed};
 
-const HERE: &str = "/admin/events";
+const LIST: Listing<Processed> = Listing {
+    here: "/admin/events",
+    title: "Events",
+    intro: "What the provider has told, each once, however often it came. Those that are old are pruned.",
+    found_by: "an event (evt_…), a payment (pi_…), a refund (re_…), or a type such as refund.created",
+    columns: &["Processed", "It came to", "Type", "Object", "Event"],
+    row,
+};
 
 /// `GET /admin/events`.
 pub async fn list(State(app): State<App>, params: Params) -> Result<Response, Failure> {
-    let found = operator::list(&app.till.db, &params.turn()).await?;
-    let mut page = ListPage::of(
-        HERE,
-        "Events",
-        "What the provider has told, each once, however often it came. Those that are old are pruned.",
-    );
-    page.around = Around::of(&found, HERE, &[]);
-    page.tables = vec![Table {
-        heading: "All",
-        empty: "None.",
-        columns: &["Processed", "It came to", "Type", "Object", "Event"],
-        rows: found.rows.iter().map(row).collect(),
-        form: None,
-    }];
-    page.answer()
+    LIST.page(&app.till.db, &params).await?.answer()
 }
 
 fn row(it: &Processed) -> Vec<Cell> {

@@ -23,12 +23,25 @@ pub struct ListPage {
     pub intro: &'static str,
     /// What became of what was asked for, or why nothing is found.
     pub notice: Option<String>,
-    /// Ways to see only some.
+    /// How to see only some.
+    pub search: Search,
+    /// The same with a link for each of what is searched for most.
     pub filters: Vec<Link>,
     /// First what needs somebody, then all.
     pub tables: Vec<Table>,
     /// The addresses of the pages around this one.
     pub around: Around,
+}
+
+/// The field that a list is searched with.
+#[derive(Default)]
+pub struct Search {
+    /// Where to.
+    pub action: &'static str,
+    /// What can be typed, in words that follow "Find by".
+    pub found_by: &'static str,
+    /// What was typed.
+    pub typed: String,
 }
 
 /// A link in the text.
@@ -162,8 +175,9 @@ pub struct Around {
 }
 
 impl Around {
-    /// Around a page of the list at `path`, whose other parameters are kept.
-    pub fn of<R: Keyed>(page: &Page<R>, path: &str, kept: &[(&str, &str)]) -> Self {
+    /// Around a page of the list at `path`, of what was searched for by what was `typed`.
+    pub fn of<R: Keyed>(page: &Page<R>, path: &str, typed: &str) -> Self {
+        let kept = (!typed.is_empty()).then_some(("q", typed));
         let url = |name, row: &R| {
             let query = form_urlencoded::Serializer::new(String::new())
                 .extend_pairs(kept)
@@ -189,6 +203,7 @@ impl ListPage {
             title,
             intro,
             notice: None,
+            search: Search::default(),
             filters: Vec::new(),
             tables: Vec::new(),
             around: Around::default(),
@@ -199,12 +214,13 @@ impl ListPage {
     #[must_use]
     pub fn tells_of_retries(self, params: &Params) -> Self {
         let retried: Option<u64> = params.text("retried").parse().ok();
+        let told = retried.map(|count| match count {
+            0 => "Nothing was to be tried again: somebody else was faster.".to_owned(),
+            1 => "One is tried again now.".to_owned(),
+            _ => format!("{count} are tried again now."),
+        });
         Self {
-            notice: retried.map(|count| match count {
-                0 => "Nothing was to be tried again: somebody else was faster.".to_owned(),
-                1 => "One is tried again now.".to_owned(),
-                _ => format!("{count} are tried again now."),
-            }),
+            notice: told.or(self.notice),
             ..self
         }
     }

@@ -8,11 +8,13 @@ use uuid::Uuid;
 
 use super::{
     error::Failure,
-    list::{Around, Cell, Form, ListPage, TRIES, Table},
+    list::{Cell, Form, TRIES, Table},
+    listing::Listing,
     params::Params,
 };
 use crate::{
     app::App,
+    db::Db,
     mail::{
         Kind,
         copies::{self, Resent},
@@ -25,20 +27,21 @@ use crate::{
 
 const HERE: &str = "/admin/mail";
 
-const COLUMNS: &[&str] = &["State", "At", "Kind", "To", "About", TRIES, ""];
+const LIST: Listing<Listed> = Listing {
+    here: HERE,
+    title: "Mail",
+    intro: "One of each kind about each purchase or refund. One that was refused, or tried for more than a day, is given up. To \
+            send one again makes a copy, which says so in its subject.",
+    found_by: "an e-mail address, an order's number, the id of a checkout or refund, or a kind such as order_confirmation",
+    columns: &["State", "At", "Kind", "To", "About", TRIES, ""],
+    row,
+};
 
 /// `GET /admin/mail`.
 pub async fn list(State(app): State<App>, params: Params) -> Result<Response, Failure> {
-    let limit = i64::try_from(SIZE).unwrap_or(i64::MAX);
-    let given_up = operator::given_up(&app.till.db, limit).await?;
-    let found = operator::list(&app.till.db, &params.turn()).await?;
-    let mut page = ListPage::of(
-        HERE,
-        "Mail",
-        "One of each kind about each purchase or refund. One that was refused, or tried for more than a day, is given up. To \
-         send one again makes a copy, which says so in its subject.",
-    )
-    .tells_of_retries(&params);
+    let db = &app.till.db;
+    let page = LIST.page_behind(given_up(db), db, &params).await?;
+    let mut page = page.tells_of_retries(&params);
     match params.text("resent") {
         "yes" => page.notice = Some("A copy is sent now.".to_owned()),
         "no" => {
@@ -46,29 +49,20 @@ pub async fn list(State(app): State<App>, params: Params) -> Result<Response, Fa
         }
         _ => {}
     }
-    page.around = Around::of(&found, HERE, &[]);
-    page.tables = vec![
-        Table {
-            heading: "Given up",
-            empty: "None.",
-            columns: COLUMNS,
-            form: (!given_up.is_empty()).then(|| Form {
-                action: format!("{HERE}/retry"),
-                label: "Try all of them again",
-                about: String::new(),
-                fields: Vec::new(),
-            }),
-            rows: given_up.iter().map(row).collect(),
-        },
-        Table {
-            heading: "All",
-            empty: "None.",
-            columns: COLUMNS,
-            rows: found.rows.iter().map(row).collect(),
-            form: None,
-        },
-    ];
     page.answer()
+}
+
+async fn given_up(db: &Db) -> sqlx::Result<Table> {
+    let given_up = operator::given_up(db, SIZE.into()).await?;
+    Ok(Table {
+        form: (!given_up.is_empty()).then(|| Form {
+            action: format!("{HERE}/retry"),
+            label: "Try all of them again",
+            about: String::new(),
+            fields: Vec::new(),
+        }),
+        ..LIST.table("Given up", &given_up)
+    })
 }
 
 fn row(it: &Listed) -> Vec<Cell> {

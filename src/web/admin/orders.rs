@@ -1,4 +1,4 @@
-//! Orders: all of them, and one.
+//! Orders: the list, and one of them.
 
 use askama::Template;
 use axum::{extract::State, http::StatusCode, response::Response};
@@ -6,17 +6,15 @@ use axum::{extract::State, http::StatusCode, response::Response};
 use super::{
     chrome::Chrome,
     error::Failure,
-    list::{Around, Cell, ListPage, Table, exactly},
+    list::{Cell, Table, exactly},
+    listing::Listing,
     params::Params,
     refunds::state,
 };
 use crate::{
     app::App,
     checkout::model,
-    orders::{
-        self, OrderNumber,
-        operator::{self, Listed},
-    },
+    orders::{self, OrderNumber, operator::Listed},
     refunds::{self, Refund, model::Totals},
     web::path::Path,
     web::{error::PageError, show, views},
@@ -24,45 +22,50 @@ use crate::{
 
 const HERE: &str = "/admin/orders";
 
+const LIST: Listing<Listed> = Listing {
+    here: HERE,
+    title: "Orders",
+    intro: "What was paid.",
+    found_by: "an order's number or an e-mail address",
+    columns: &[
+        "Paid",
+        "Order",
+        "Amount",
+        "Given back, or on its way",
+        "E-mail",
+        "Checkout",
+        "",
+    ],
+    row,
+};
+
 /// `GET /admin/orders`.
 pub async fn list(State(app): State<App>, params: Params) -> Result<Response, Failure> {
-    let found = operator::list(&app.till.db, &params.turn()).await?;
-    let mut page = ListPage::of(
-        HERE,
-        "Orders",
-        "What was paid. Find one by its number, or its customer's address, with the field above.",
-    );
-    page.around = Around::of(&found, HERE, &[]);
-    page.tables = vec![Table {
-        heading: "All",
-        empty: "None.",
-        columns: &[
-            "Paid",
-            "Order",
-            "Amount",
-            "Given back, or on its way",
-            "E-mail",
-            "Checkout",
-        ],
-        rows: found.rows.iter().map(row).collect(),
-        form: None,
-    }];
-    page.answer()
+    LIST.page(&app.till.db, &params).await?.answer()
 }
 
 fn row(it: &Listed) -> Vec<Cell> {
+    let (amount, refunded) = (it.amount(), it.refunded());
     vec![
         Cell::time(it.created_at),
         Cell::link(&it.number, format!("{HERE}/{}", it.number)),
-        Cell::text(&it.amount()),
-        match it.refunded() {
-            nothing if nothing.minor == 0 => Cell::default(),
-            refunded => Cell::text(&refunded),
+        Cell::text(&amount),
+        match refunded.minor {
+            0 => Cell::default(),
+            _ => Cell::text(&refunded),
         },
         Cell::text(&it.email),
         Cell::link(
             &it.checkout_id,
             format!("/admin/checkouts/{}", it.checkout_id),
+        ),
+        Cell::link(
+            if refunded == amount {
+                "Refunds"
+            } else {
+                "Give money back"
+            },
+            format!("{HERE}/{}/refunds/new", it.number),
         ),
     ]
 }

@@ -7,11 +7,13 @@ use axum::{
 
 use super::{
     error::Failure,
-    list::{Around, Cell, Form, ListPage, TRIES, Table},
+    list::{Cell, Form, TRIES, Table},
+    listing::Listing,
     params::Params,
 };
 use crate::{
     app::App,
+    db::Db,
     outbox::operator::{self, OutboxRow},
     paging::SIZE,
     web::error::PageError,
@@ -20,52 +22,34 @@ use crate::{
 
 const HERE: &str = "/admin/outbox";
 
+const LIST: Listing<OutboxRow> = Listing {
+    here: HERE,
+    title: "Outbox",
+    intro: "What the rest of the world must hear. A message that was refused again and again is parked, and later ones about \
+            the same purchase wait for it. Mend the cause, then try it again. Published ones that are old are pruned.",
+    found_by: "an order's number, a checkout's id, an event type such as order.placed, or the word parked",
+    columns: &["Message", "State", "Since", TRIES, "About", ""],
+    row,
+};
+
 /// `GET /admin/outbox`.
 pub async fn list(State(app): State<App>, params: Params) -> Result<Response, Failure> {
-    let limit = i64::try_from(SIZE).unwrap_or(i64::MAX);
-    let parked = operator::parked(&app.till.db, limit).await?;
-    let found = operator::list(&app.till.db, &params.turn()).await?;
-    let mut page = ListPage::of(
-        HERE,
-        "Outbox",
-        "What the rest of the world must hear. A message that was refused again and again is parked, and later ones about the \
-         same purchase wait for it. Mend the cause, then try it again. Published ones that are old are pruned.",
-    )
-    .tells_of_retries(&params);
-    page.around = Around::of(&found, HERE, &[]);
-    page.tables = vec![
-        Table {
-            heading: "Parked",
-            empty: "None.",
-            columns: &["Message", "State", "Since", TRIES, "About", ""],
-            form: (!parked.is_empty()).then(|| Form {
-                action: format!("{HERE}/retry"),
-                label: "Try all of them again",
-                about: String::new(),
-                fields: Vec::new(),
-            }),
-            rows: parked.iter().map(parked_row).collect(),
-        },
-        Table {
-            heading: "All",
-            empty: "None.",
-            columns: &["Message", "State", "Since", TRIES, "About"],
-            rows: found.rows.iter().map(row).collect(),
-            form: None,
-        },
-    ];
-    page.answer()
+    let db = &app.till.db;
+    let page = LIST.page_behind(parked(db), db, &params).await?;
+    page.tells_of_retries(&params).answer()
 }
 
-fn parked_row(it: &OutboxRow) -> Vec<Cell> {
-    let mut cells = row(it);
-    cells.push(Cell::form(Form {
-        action: format!("{HERE}/{}/retry", it.id),
-        label: "Try again",
-        about: format!("row {}", it.id),
-        fields: Vec::new(),
-    }));
-    cells
+async fn parked(db: &Db) -> sqlx::Result<Table> {
+    let parked = operator::parked(db, SIZE.into()).await?;
+    Ok(Table {
+        form: (!parked.is_empty()).then(|| Form {
+            action: format!("{HERE}/retry"),
+            label: "Try all of them again",
+            about: String::new(),
+            fields: Vec::new(),
+        }),
+        ..LIST.table("Parked", &parked)
+    })
 }
 
 fn row(it: &OutboxRow) -> Vec<Cell> {
@@ -86,6 +70,15 @@ fn row(it: &OutboxRow) -> Vec<Cell> {
         Cell::time(at),
         Cell::tries(it.attempts, it.last_error.as_deref()),
         Cell::link(&about, format!("/admin/checkouts/{about}")),
+        match state {
+            "parked" => Cell::form(Form {
+                action: format!("{HERE}/{}/retry", it.id),
+                label: "Try again",
+                about: format!("row {}", it.id),
+                fields: Vec::new(),
+            }),
+            _ => Cell::default(),
+        },
     ]
 }
 

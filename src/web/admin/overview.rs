@@ -3,7 +3,12 @@
 use axum::{extract::State, http::StatusCode, response::Response};
 use chrono::{DateTime, Utc};
 
-use super::{chrome::Chrome, error::Failure, list::exactly};
+use super::{
+    checkouts,
+    chrome::Chrome,
+    error::Failure,
+    list::{Search, exactly},
+};
 use crate::{
     app::App,
     checkout::Status,
@@ -16,6 +21,7 @@ use crate::{
 struct Overview {
     chrome: Chrome,
     now: String,
+    search: Search,
     groups: [Group; 3],
 }
 
@@ -41,6 +47,7 @@ pub async fn overview(State(app): State<App>) -> Result<Response, Failure> {
     let page = Overview {
         chrome: Chrome::at("/admin"),
         now: exactly(app.till.clock.now()),
+        search: checkouts::anything(),
         groups: [stuck(&gauges), under_way(&gauges), ended(&gauges)],
     };
     Ok(show::page(StatusCode::OK, &page)?)

@@ -2,47 +2,33 @@
 
 use axum::{extract::State, response::Response};
 
-use super::{
-    error::Failure,
-    list::{Around, Cell, ListPage, Table},
-    params::Params,
-};
+use super::{error::Failure, list::Cell, listing::Listing, params::Params};
 use crate::{
     app::App,
-    refunds::{
-        Status,
-        list::{self, Listed},
-        model::Kind,
-    },
+    refunds::{Status, list::Listed, model::Kind},
 };
 
-const HERE: &str = "/admin/refunds";
+const LIST: Listing<Listed> = Listing {
+    here: "/admin/refunds",
+    title: "Refunds",
+    intro: "Money that went back or is on its way, whether we asked for it or somebody did at the provider.",
+    found_by: "a refund's id, the provider's (re_…), a payment (pi_…), or an order's number",
+    columns: &[
+        "Asked for",
+        "Status",
+        "Amount",
+        "Of",
+        "Why it failed",
+        "Attempts",
+        "At the provider",
+        "",
+    ],
+    row,
+};
 
 /// `GET /admin/refunds`.
 pub async fn list(State(app): State<App>, params: Params) -> Result<Response, Failure> {
-    let found = list::list(&app.till.db, &params.turn()).await?;
-    let mut page = ListPage::of(
-        HERE,
-        "Refunds",
-        "Money that went back or is on its way, whether we asked for it or somebody did at the provider.",
-    );
-    page.around = Around::of(&found, HERE, &[]);
-    page.tables = vec![Table {
-        heading: "All",
-        empty: "None.",
-        columns: &[
-            "Asked for",
-            "Status",
-            "Amount",
-            "Of",
-            "Why it failed",
-            "Attempts",
-            "At the provider",
-        ],
-        rows: found.rows.iter().map(row).collect(),
-        form: None,
-    }];
-    page.answer()
+    LIST.page(&app.till.db, &params).await?.answer()
 }
 
 fn row(it: &Listed) -> Vec<Cell> {
@@ -59,6 +45,13 @@ fn row(it: &Listed) -> Vec<Cell> {
         Cell::text(it.failure_code.as_deref().unwrap_or_default()),
         Cell::text(&it.attempts),
         Cell::text(it.provider_id.as_deref().unwrap_or("not yet known")),
+        match &it.order_number {
+            Some(number) => Cell::link(
+                "See it",
+                format!("/admin/orders/{number}/refunds/{}", it.id),
+            ),
+            None => story("Its story", it),
+        },
     ]
 }
 

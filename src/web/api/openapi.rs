@@ -24,7 +24,7 @@ use crate::app::App;
 
 /// `GET /api/v1/openapi.json`. It is no secret.
 pub async fn serve(State(app): State<App>) -> Json<OpenApi> {
-    Json(document(&app.till.public_url))
+    Json(document(app.till.links.shop()))
 }
 
 /// The document, for a shop at `public_url`.

@@ -17,7 +17,7 @@ use crate::{
     path = "/api/v1/orders/{number}",
     operation_id = "getOrder",
     tag = "Orders",
-    params(("number" = String, Path, description = "Its `number`.", pattern = "^[0-9A-Z-]{12}$", example = "7K3M-9QXT-2P")),
+    params(("number" = String, Path, description = "Its `number`.", pattern = "^[0-9A-Za-z-]{10,12}$", example = "7K3M-9QXT-2P")),
     responses((status = 200, description = "The order.", body = bodies::Order, example = json!(examples::order()))),
 )]
 pub async fn show(

@@ -11,7 +11,7 @@ use crate::app::App;
 
 /// `GET /api/v1/docs`. Whose cart it is nobody asks here, so the page shows none.
 pub async fn serve(State(app): State<App>) -> Result<Response, PageError> {
-    let document = openapi::document(&app.till.public_url);
+    let document = openapi::document(app.till.links.shop());
     let document = serde_json::to_value(document).unwrap_or_default();
     let page = views::ApiPage {
         chrome: views::Chrome {
@@ -47,7 +47,7 @@ fn operation(document: &Value, path: &str, method: &str, it: &Value) -> views::O
     let body = at(it, "/requestBody/content/application~1json");
     let answers = members(&it["responses"]).map(|(status, answer)| views::Named {
         name: status.to_owned(),
-        about: one_line(&text(&answer["description"])),
+        about: said(&answer["description"]),
         ..views::Named::default()
     });
     views::Operation {
@@ -67,7 +67,7 @@ fn parameter(it: &Value) -> views::Named {
     views::Named {
         name: text(&it["name"]),
         note: format!("in the {}", text(&it["in"])),
-        about: text(&it["description"]),
+        about: said(&it["description"]),
     }
 }
 
@@ -93,14 +93,14 @@ fn fields(document: &Value, schema: &Value, within: &str) -> Vec<views::Named> {
 }
 
 /// What a field stands for, and the values that it can have, when there are few.
-fn about(field: &Value) -> String {
-    let values: Vec<String> = elements(&field["enum"]).map(text).collect();
+fn about(field: &Value) -> views::Said {
+    let values = elements(&field["enum"]).filter(|it| it.is_string());
+    let values: Vec<String> = values.map(|it| format!("`{}`", text(it))).collect();
     let said = one_line(&text(&field["description"]));
-    if values.is_empty() {
-        said
-    } else {
-        format!("{said} {}.", values.join(", "))
-    }
+    views::Said::in_markdown(&match values.as_slice() {
+        [] => said,
+        values => format!("{said} {}.", values.join(", ")),
+    })
 }
 
 /// A command line that does it, with the names of the examples.
@@ -144,15 +144,20 @@ fn at<'a>(value: &'a Value, pointer: &str) -> &'a Value {
     value.pointer(pointer).unwrap_or(&Value::Null)
 }
 
-fn paragraphs(value: &Value) -> Vec<String> {
+fn paragraphs(value: &Value) -> Vec<views::Said> {
     let text = text(value);
     let paragraphs = text.split("\n\n").map(one_line);
-    paragraphs.filter(|it| !it.is_empty()).collect()
+    let paragraphs = paragraphs.filter(|it| !it.is_empty());
+    paragraphs.map(|it| views::Said::in_markdown(&it)).collect()
+}
+
+fn said(value: &Value) -> views::Said {
+    views::Said::in_markdown(&one_line(&text(value)))
 }
 
 fn one_line(text: &str) -> String {
     let words: Vec<_> = text.split_whitespace().collect();
-    words.join(" ").replace('`', "")
+    words.join(" ")
 }
 
 fn text(value: &Value) -> String {

@@ -6,7 +6,7 @@ use axum::{
     http::{StatusCode, header},
     response::{IntoResponse as _, Response},
 };
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use utoipa::ToSchema;
 
 use super::{
@@ -31,9 +31,15 @@ use crate::{
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewRefund {
-    /// In minor units of the order's currency. All that is left, when it is not there or null.
-    #[schema(minimum = 1)]
+    /// In minor units of the order's currency. All that is left, when it is not there; null is no amount.
+    #[serde(default, deserialize_with = "number")]
+    #[schema(minimum = 1, value_type = i64, required = false)]
     amount: Option<i64>,
+}
+
+/// A program that has lost its amount may well send null, and must not give everything back by it.
+fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
+    i64::deserialize(deserializer).map(Some)
 }
 
 /// Give money back.
@@ -46,7 +52,7 @@ pub struct NewRefund {
     path = "/api/v1/orders/{number}/refunds",
     operation_id = "createRefund",
     tag = "Refunds",
-    params(("number" = String, Path, description = "The order's `number`.", pattern = "^[0-9A-Z-]{12}$", example = "7K3M-9QXT-2P"), Key),
+    params(("number" = String, Path, description = "The order's `number`.", pattern = "^[0-9A-Za-z-]{10,12}$", example = "7K3M-9QXT-2P"), Key),
     request_body(content = NewRefund, description = "How much is to be given back: `{}` for all that is left.", example = json!(examples::new_refund())),
     responses(
         (status = 201, description = "The refund has ended: see its `status`.", body = bodies::Refund, headers(

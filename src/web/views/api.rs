@@ -7,7 +7,7 @@ pub struct ApiPage {
     /// What is around the page.
     pub chrome: Chrome,
     /// What it is, in paragraphs.
-    pub about: Vec<String>,
+    pub about: Vec<Said>,
     /// What can be done.
     pub operations: Vec<Operation>,
     /// What can go wrong.
@@ -26,7 +26,7 @@ pub struct Operation {
     /// What it does, in a few words.
     pub summary: String,
     /// What it does, in paragraphs.
-    pub about: Vec<String>,
+    pub about: Vec<Said>,
     /// What stands in the address and in headers.
     pub parameters: Vec<Named>,
     /// What stands in the body.
@@ -45,7 +45,36 @@ pub struct Named {
     /// Besides: where it stands, what it is made of, whether it has to be there.
     pub note: String,
     /// What it stands for.
-    pub about: String,
+    pub about: Said,
+}
+
+/// A text in which some words are a program's.
+#[derive(Clone, Debug, Default)]
+pub struct Said(Vec<Words>);
+
+/// Some words of it.
+#[derive(Clone, Debug)]
+pub struct Words {
+    /// The words.
+    pub text: String,
+    /// Whether they are a program's.
+    pub is_code: bool,
+}
+
+impl Said {
+    /// In a line of Markdown those between backticks are.
+    pub fn in_markdown(text: &str) -> Self {
+        let words = text.split('`').enumerate().map(|(place, text)| Words {
+            text: text.to_owned(),
+            is_code: place % 2 == 1,
+        });
+        Self(words.collect())
+    }
+
+    /// All of it.
+    pub fn words(&self) -> &[Words] {
+        &self.0
+    }
 }
 
 /// A call, and its answer.

@@ -16,7 +16,7 @@ mod mailbox;
 mod order;
 mod status;
 
-pub use api::{ApiPage, Example, Named, Operation, ProblemKind};
+pub use api::{ApiPage, Example, Named, Operation, ProblemKind, Said};
 pub use cart::{CartLine, CartPage};
 pub use catalog::{CatalogPage, Product, ProductPage};
 pub use checkout::{

@@ -16,17 +16,17 @@ fn api() -> ApiPage {
     let named = || Named {
         name: hostile(),
         note: hostile(),
-        about: hostile(),
+        about: Said::in_markdown(&hostile()),
     };
     ApiPage {
         chrome: chrome(),
-        about: vec![hostile()],
+        about: vec![Said::in_markdown(&hostile())],
         operations: vec![Operation {
             id: "operation".to_owned(),
             method: hostile(),
             path: hostile(),
             summary: hostile(),
-            about: vec![hostile()],
+            about: vec![Said::in_markdown(&hostile())],
             parameters: vec![named()],
             fields: vec![named()],
             answers: vec![named()],
@@ -158,6 +158,8 @@ pub(super) fn status(status: Status) -> StatusPage {
     StatusPage {
         chrome: chrome(),
         checkout_id: hostile(),
+        again_url: format!("/checkouts/{}", hostile()),
+        has_cart: true,
         status,
         refresh_seconds: None,
         lines: vec![line()],

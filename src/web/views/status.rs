@@ -8,6 +8,10 @@ pub struct StatusPage {
     pub chrome: Chrome,
     /// The checkout's id, for whoever asks us about it.
     pub checkout_id: String,
+    /// The address of this very page, for whoever may see it.
+    pub again_url: String,
+    /// Whether it was bought from a cart on these pages.
+    pub has_cart: bool,
     /// How far it has come.
     pub status: Status,
     /// After how many seconds the page loads itself again. `None` when there is nothing to wait for.

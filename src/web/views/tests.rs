@@ -276,6 +276,12 @@ fn a_decided_payment_is_said_plainly() {
     assert!(dom.text("main").contains("You were not charged."));
     assert!(dom.has("a[href='/checkout']") && !dom.has("meta[http-equiv=refresh]"));
 
+    let elsewhere = StatusPage {
+        has_cart: false,
+        ..status(Status::Canceled)
+    };
+    assert!(!Dom::of(&elsewhere).has("main a[href='/cart']"));
+
     let dom = Dom::of(&status(Status::Canceled));
     assert!(dom.text("main").contains("Nothing was charged") && dom.has("main a[href='/cart']"));
 

@@ -23,7 +23,7 @@ export class Operator {
     return this.page.getByRole("heading", { level: 1 });
   }
 
-  /** With the field at the top of each page. */
+  /** With the field of the page. */
   async searches(text) {
     await this.page.getByRole("searchbox").fill(text);
     await this.page.getByRole("button", { name: "Find" }).click();

@@ -236,7 +236,7 @@ export const PAGES = {
     await expect(visitor.heading).toHaveText(/^Order /);
   },
 
-  "operator: refunds": ({ visitor }) => operates(visitor, "/admin/refunds"),
+  "operator: no refunds": ({ visitor }) => operates(visitor, "/admin/refunds"),
 
   "operator: refund": async ({ visitor }) => {
     await opensRefund(visitor);
@@ -257,6 +257,20 @@ export const PAGES = {
   },
 
   "operator: customers": ({ visitor }) => operates(visitor, "/admin/customers"),
+
+  "operator: found orders": async ({ visitor }) => {
+    await operates(visitor, "/admin/orders");
+    await visitor.page.getByRole("searchbox").fill(WHO.email);
+    await visitor.page.getByRole("button", { name: "Find" }).click();
+    await expect(visitor.page.getByRole("table", { name: "Found" })).toBeVisible();
+  },
+
+  "operator: refunds, one": async ({ visitor }) => {
+    await opensRefund(visitor);
+    await visitor.page.getByRole("button", { name: "Give back" }).click();
+    await expect(visitor.heading).toHaveText("Given back");
+    await visitor.goes("/admin/refunds");
+  },
 
   "operator: events": ({ visitor }) => operates(visitor, "/admin/events"),
 

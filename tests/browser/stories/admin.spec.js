@@ -4,6 +4,7 @@ import { expect, expectOf, test } from "../lib/test.js";
 import { WHO } from "../lib/visitor.js";
 
 const PHONE = { width: 360, height: 740 };
+const ORDER = /^[0-9A-Z]{4}-[0-9A-Z]{4}-[0-9A-Z]{2}$/;
 
 for (const [device, viewport] of [["at a desk", undefined], ["on a phone", PHONE]]) {
   test(`an operator finds a purchase and reads its story, ${device}`, async ({ visitor, operator, shop }) => {
@@ -19,11 +20,11 @@ for (const [device, viewport] of [["at a desk", undefined], ["on a phone", PHONE
     await expect(operator.page.getByRole("row")).toHaveCount(2);
     await operator.readsStory();
     const story = operator.page.locator(".admin-story");
-    for (const moment of ["Submitted", "Ended as paid", "Order placed", "Shipped", "Mail sent"]) {
+    for (const moment of ["Submitted", "Call payment_intents.create", "Ended as paid", "Order placed", "Shipped", "Mail sent"]) {
       await expect(story.getByText(moment, { exact: true })).toBeVisible();
     }
 
-    await operator.page.getByRole("link", { name: /^[0-9A-Z]{4}-[0-9A-Z]{4}-[0-9A-Z]{2}$/ }).click();
+    await operator.page.getByRole("link", { name: ORDER }).click();
     await expect(operator.heading).toHaveText(/^Order /);
     await expect(operator.page.getByText("Desk lamp")).toBeVisible();
     await expectOf(shop, { checkouts: 1, paid: 1 });
@@ -42,10 +43,45 @@ test("a parked message is tried again, and everybody hears of it", async ({ visi
   await operator.page.getByRole("link", { name: "1 parked messages" }).click();
   const parked = operator.page.getByRole("table", { name: "Parked" });
   await expect(parked).toContainText("refused by a story");
-  await operator.page.getByRole("button", { name: /^Try again/ }).click();
+  await parked.getByRole("button", { name: /^Try again/ }).click();
   await expect(operator.page.getByRole("status")).toHaveText("One is tried again now.");
   await expect(parked).toHaveCount(0);
   await operator.waitsFor("/admin/outbox", "published");
+  await expectOf(shop, { checkouts: 1, paid: 1 });
+});
+
+test("each list is searched in its own page, and led back to everything", async ({ visitor, operator, shop }) => {
+  await operator.page.setViewportSize(PHONE);
+  await visitor.getsReadyToPay();
+  await visitor.pays();
+  await visitor.isToldThatItIsPaid();
+  await operator.waitsFor("/admin/mail", "sent");
+
+  await operator.goes("/admin/orders");
+  const number = await operator.page.getByRole("link", { name: ORDER }).textContent();
+  for (const list of ["orders", "outbox", "mail"]) {
+    await operator.goes(`/admin/${list}`);
+    await operator.searches(number.replaceAll("-", "").toLowerCase());
+    await expect(operator.page.getByRole("table", { name: "Found" })).toBeVisible();
+    await operator.searches("nobody@example.com");
+    await expect(operator.page.getByRole("status")).toContainText("“nobody@example.com”");
+    await operator.page.getByRole("link", { name: "Everything" }).click();
+    await expect(operator.page.getByRole("table", { name: "All" })).toBeVisible();
+  }
+  await expectOf(shop, { checkouts: 1, paid: 1 });
+});
+
+test("a refund is reached from the list of orders, and from that of refunds", async ({ visitor, operator, shop }) => {
+  await visitor.getsReadyToPay();
+  await visitor.pays();
+  await visitor.isToldThatItIsPaid();
+  await operator.goes("/admin/orders");
+  await operator.page.getByRole("link", { name: "Give money back" }).click();
+  await operator.page.getByRole("button", { name: "Give back" }).click();
+  await expect(operator.heading).toHaveText("Given back");
+  await operator.goes("/admin/refunds");
+  await operator.page.getByRole("link", { name: "See it" }).click();
+  await expect(operator.heading).toHaveText("Given back");
   await expectOf(shop, { checkouts: 1, paid: 1 });
 });
 
