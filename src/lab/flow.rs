@@ -72,6 +72,8 @@ pub trait Flow: Send + Sync {
 pub enum Request {
     /// Some units of a product go into the customer's cart.
     Add(Customer, &'static str, i64),
+    /// The customer makes it so many units of a product that is in the cart.
+    Keep(Customer, &'static str, i64),
     /// The customer opens the checkout form.
     OpenForm(Customer),
     /// The customer submits it, to be paid with this method of the provider's.
@@ -100,6 +102,7 @@ impl Request {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Add(..) => "add to cart",
+            Self::Keep(..) => "set quantity",
             Self::OpenForm(_) => "open the form",
             Self::Submit(..) => "submit",
             Self::Look(..) => "look",

@@ -176,6 +176,11 @@ impl Flow for Safe {
                 let request = post_form("/cart/items", &fields);
                 self.browse(customer, request).await?
             }
+            Request::Keep(customer, sku, quantity) => {
+                let fields = [("quantity", quantity.to_string())];
+                let request = post_form(&format!("/cart/items/{sku}"), &fields);
+                self.browse(customer, request).await?
+            }
             Request::OpenForm(customer) => self.browse(customer, get("/checkout")).await?,
             Request::Submit(customer, form, method) => {
                 let request = post_form("/checkout", &filled_in(customer, form, method));
@@ -330,7 +335,7 @@ impl Page {
                 || self.location.starts_with("/admin/orders/");
             return Ok(match to {
                 _ if is_place => Answer::Place(self.location),
-                Request::Add(..) => Answer::Done,
+                Request::Add(..) | Request::Keep(..) => Answer::Done,
                 _ => Answer::Refused(None),
             });
         }

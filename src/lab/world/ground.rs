@@ -114,13 +114,27 @@ impl Ground {
 
     /// Approves what the bank asks at `page`.
     pub(super) async fn approve(&self, page: &str) -> Result<(), Failed> {
+        self.post(page, "verdict=approve".to_owned()).await
+    }
+
+    /// Confirms the newest payment with `card`.
+    pub(super) async fn confirm_newest(&self, card: &str) -> Result<(), Failed> {
+        let intents = self.provider.list(0).await?;
+        let newest = intents.first().ok_or("there is no payment to confirm")?;
+        let page = format!(
+            "{}/v1/payment_intents/{}/confirm",
+            self.provider_url(),
+            newest.id
+        );
+        let body = format!("payment_method={card}&return_url=http://shop.example");
+        self.post(&page, body).await
+    }
+
+    async fn post(&self, page: &str, body: String) -> Result<(), Failed> {
         let kind = "application/x-www-form-urlencoded";
         let request = self.client.post(page).header("content-type", kind);
-        request
-            .body("verdict=approve")
-            .send()
-            .await?
-            .error_for_status()?;
+        let request = request.bearer_auth(PROVIDER_KEY).body(body);
+        request.send().await?.error_for_status()?;
         Ok(())
     }
 }

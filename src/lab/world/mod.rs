@@ -73,8 +73,21 @@ pub struct World<'g> {
 /// What it came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
+    /// How much of everything.
+    pub sums: Sums,
+    /// Copies of mails that came beside the first. No shop can rule them out.
+    pub copies: i64,
+    /// Invariants that do not hold.
+    pub broken: Vec<Broken>,
+}
+
+/// How much there is of everything.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sums {
     /// Payments that succeeded at the provider.
     pub charges: i64,
+    /// How much they brought, in minor units.
+    pub charged_minor: i64,
     /// Refunds that succeeded at the provider.
     pub refunds: i64,
     /// How much they gave back, in minor units.
@@ -85,10 +98,6 @@ pub struct Tally {
     pub sold: i64,
     /// Mails, as their receivers count them: by Message-ID.
     pub mails: i64,
-    /// Copies of those that came beside the first. No shop can rule them out.
-    pub copies: i64,
-    /// Invariants that do not hold.
-    pub broken: Vec<Broken>,
 }
 
 impl<'g> World<'g> {
@@ -140,6 +149,11 @@ impl<'g> World<'g> {
             .collect())
     }
 
+    /// All events that the provider has made, the oldest first.
+    pub async fn everything_told(&self) -> Result<Vec<Arc<Value>>, Failed> {
+        self.ground.events().await
+    }
+
     /// The provider delivers an event. It is not news any more once it is taken.
     pub async fn deliver(&mut self, event: Arc<Value>) -> Result<Result<Answer, NoAnswer>, Failed> {
         self.ask(Request::Deliver(event)).await
@@ -153,14 +167,16 @@ impl<'g> World<'g> {
         Ok(())
     }
 
-    /// Lets the world go on until nothing is due: events are delivered until they are taken, workers run, and whenever nothing
-    /// else is left to do now, the clock moves on to the next due moment.
+    /// Lets the world go on until nothing is due: events are delivered until they are taken, workers run, the provider decides
+    /// what it takes days over, and whenever nothing else is left to do now, the clock moves on to the next due moment.
     pub async fn go_on(&mut self) -> Result<Settled, Failed> {
         for _ in 0..ROUNDS_MAX {
             self.deliver_news().await?;
             self.work().await?;
             let is_news_left = !self.news().await?.is_empty();
+            let decided = self.ground.control().settle(None).await?;
             match self.next_due().await? {
+                _ if decided > 0 => {}
                 None if !is_news_left => return Ok(Settled::Yes),
                 Some(at) if !is_news_left => self.wait_until(at).await?,
                 _ => self.advance(REDELIVERED_AFTER).await?,
@@ -169,15 +185,21 @@ impl<'g> World<'g> {
         Ok(Settled::Never)
     }
 
+    /// Lets the world go on for a while: events are delivered, workers run once, and the clock moves on.
+    pub async fn go_on_for(&mut self, time: Duration) -> Result<(), Failed> {
+        self.deliver_news().await?;
+        self.work().await?;
+        self.advance(time).await
+    }
+
     /// The customer answers their bank's question at `page`: yes.
     pub async fn approve(&self, page: &str) -> Result<(), Failed> {
         self.ground.approve(page).await
     }
 
-    /// The provider does now what it would do some days later, such as to decide a bank debit.
-    pub async fn provider_decides(&self) -> Result<(), Failed> {
-        self.ground.control().settle(None).await?;
-        Ok(())
+    /// The customer pays what was declined with another card, on a page of the provider's that is still open.
+    pub async fn pay_elsewhere(&self, card: &str) -> Result<(), Failed> {
+        self.ground.confirm_newest(card).await
     }
 
     /// Moves the clocks of the shop and of the provider on.
@@ -232,12 +254,15 @@ impl<'g> World<'g> {
         let ids: BTreeSet<&str> = mails.iter().map(|mail| mail.message_id.as_str()).collect();
         let count = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
         Ok(Tally {
-            charges: ledger.payment_intents.succeeded,
-            refunds: ledger.refunds.succeeded,
-            refunded_minor: ledger.refunds.amount_succeeded,
-            orders: books.orders,
-            sold: books.sold,
-            mails: count(ids.len()),
+            sums: Sums {
+                charges: ledger.payment_intents.succeeded,
+                charged_minor: ledger.payment_intents.amount_succeeded,
+                refunds: ledger.refunds.succeeded,
+                refunded_minor: ledger.refunds.amount_succeeded,
+                orders: books.orders,
+                sold: books.sold,
+                mails: count(ids.len()),
+            },
             copies: count(mails.len() - ids.len()),
             broken: books.broken,
         })

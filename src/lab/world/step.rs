@@ -50,7 +50,8 @@ const FIRST: usize = 0;
 impl World<'_> {
     pub(super) async fn run(&mut self, act: Act) -> Result<Outcome, Failed> {
         let life = self.life().await?;
-        self.watch.begin_step(act.name());
+        let is_request = matches!(act, Act::Request(_));
+        self.watch.begin_step(act.name(), is_request);
         let first = begin(&life, act.clone());
         let leave = first.abort_handle();
         let (mut under_way, mut held) = (UnderWay::new(), Vec::new());

@@ -64,10 +64,14 @@ async fn buys(world: &mut World<'_>) -> Standing {
 
 fn once() -> Tally {
     Tally {
-        charges: 1,
-        orders: 1,
-        sold: 1,
-        mails: 1,
+        sums: Sums {
+            charges: 1,
+            charged_minor: 490,
+            orders: 1,
+            sold: 1,
+            mails: 1,
+            ..Sums::default()
+        },
         ..Tally::default()
     }
 }

@@ -28,6 +28,8 @@ pub struct Moment {
     pub step: usize,
     /// What the step does.
     pub doing: &'static str,
+    /// Whether it is a request, which can come again, and whose sender can leave.
+    pub is_of_request: bool,
 }
 
 /// Says what goes wrong at a moment.
@@ -63,6 +65,7 @@ struct State {
     moments: Vec<Moment>,
     step: usize,
     doing: &'static str,
+    is_request: bool,
     /// Which life is the one that lives. Those before it pass no boundary any more.
     life: usize,
     moved_at: Instant,
@@ -78,6 +81,7 @@ impl Watch {
                 moments: Vec::new(),
                 step: 0,
                 doing: "",
+                is_request: false,
                 life: 0,
                 moved_at: Instant::now(),
             }),
@@ -85,10 +89,11 @@ impl Watch {
     }
 
     /// What the shop does next.
-    pub(super) fn begin_step(&self, doing: &'static str) {
+    pub(super) fn begin_step(&self, doing: &'static str, is_request: bool) {
         let mut state = self.0.state();
         state.step += 1;
         state.doing = doing;
+        state.is_request = is_request;
     }
 
     pub(super) fn moments(&self) -> Vec<Moment> {
@@ -163,6 +168,7 @@ impl Shared {
             boundary,
             step: state.step,
             doing: state.doing,
+            is_of_request: state.is_request,
         };
         state.moments.push(moment);
         state.moved_at = Instant::now();
