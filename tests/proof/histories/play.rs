@@ -66,14 +66,16 @@ impl Sum {
 /// Plays `moves`. The failure is what came of them that must not.
 pub async fn play(ground: &Ground, crowd: &Crowd, moves: &[Move]) -> Result<Sum, Bad> {
     let mut history = History::begin(ground, crowd).await.expect("a world");
-    match history.go(moves).await {
+    let went = history.go(moves).await;
+    if std::env::var_os("HISTORY_TOLD").is_some() { println!("{}", history.story.join("\n")); }
+    match went {
         Ok(tally) => Ok(Sum {
             moves: history.story.len(),
             boundaries: history.world.moments().len(),
             faults: history.faults.struck(),
-            charges: tally.charges,
-            refunds: tally.refunds,
-            orders: tally.orders,
+            charges: tally.sums.charges,
+            refunds: tally.sums.refunds,
+            orders: tally.sums.orders,
         }),
         Err(what) => Err(Bad {
             what: what.to_string(),
@@ -278,8 +280,9 @@ impl<'g> History<'g> {
             }
             Move::Work => self.happens(next, |world| Box::pin(world.work())).await,
             Move::Decides => {
-                self.happens(next, |world| Box::pin(world.provider_decides()))
-                    .await
+                let decided = self.ground.control().settle(None).await?;
+                self.tell(next, None, &decided);
+                Ok(())
             }
             Move::Later { seconds } => {
                 self.tell(next, None, &"");
@@ -376,7 +379,6 @@ impl<'g> History<'g> {
     }
 
     async fn ends_well(&mut self) -> Result<Tally, Failed> {
-        self.world.provider_decides().await?;
         let settled = self.world.go_on().await?;
         let tally = self.world.tally().await?;
         if settled == Settled::Yes && tally.broken.is_empty() {

@@ -12,7 +12,7 @@ use boring_checkout::{
     lab::{
         flow::{Answer, Customer, Failed, Form, Place, Request, Standing},
         safe,
-        world::{Fault, Ground, Plan, Tally, World, no_faults},
+        world::{Fault, Ground, Plan, Sums, Tally, World, no_faults},
     },
     probe::Boundary,
 };
@@ -129,14 +129,14 @@ impl Scene {
 
     /// Whether it came to what was promised.
     pub fn is_kept(self, tally: &Tally) -> bool {
-        let Tally {
+        let Sums {
             charges,
             refunds,
             orders,
             sold,
             mails,
             ..
-        } = *tally;
+        } = tally.sums;
         tally.broken.is_empty()
             && match self {
                 Self::Open | Self::LeftOpen | Self::Approved => {
