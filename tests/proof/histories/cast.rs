@@ -16,14 +16,14 @@ pub struct Crowd {
 /// Some who want many things.
 pub const MARKET: Crowd = Crowd {
     customers: &["ann", "ben", "cem", "dee"],
-    goods: &[("TEA-01", 5), ("MUG-01", 3), ("LMP-01", 1)],
+    goods: &[("TEA-01", 12), ("MUG-01", 8), ("LMP-01", 2)],
     moves: 150..300,
 };
 
 /// Two who want the same.
 pub const QUEUE: Crowd = Crowd {
     customers: &["ann", "ben"],
-    goods: &[("LMP-01", 2)],
+    goods: &[("LMP-01", 5)],
     moves: 60..200,
 };
 

@@ -17,10 +17,11 @@ pub enum Move {
     Add { who: usize, what: usize, units: i64 },
     /// A customer opens the checkout form, in a tab of its own.
     Open { who: usize },
-    /// A customer sends one of the forms that they have opened, again perhaps, and says, perhaps, that it is another purchase.
+    /// A customer sends the form that they opened last, or any that they have, again perhaps; and says, perhaps, that it is
+    /// another purchase.
     Submit {
         who: usize,
-        form: Index,
+        form: Option<Index>,
         card: &'static str,
         again: bool,
     },
@@ -83,7 +84,7 @@ pub fn moves(crowd: &Crowd) -> impl Strategy<Value = Move> + use<> {
     prop_oneof![
         8 => (who.clone(), what.clone(), 1_i64..=2).prop_map(|(who, what, units)| Move::Add { who, what, units }),
         8 => who.clone().prop_map(|who| Move::Open { who }),
-        14 => (who.clone(), any(), card, maybe())
+        18 => (who.clone(), prop::option::weighted(0.25, any()), card, maybe())
             .prop_map(|(who, form, card, again)| Move::Submit { who, form, card, again }),
         8 => (who.clone(), any()).prop_map(|(who, place)| Move::Look { who, place }),
         3 => who.prop_map(|who| Move::Approve { who }),
@@ -133,7 +134,7 @@ impl fmt::Display for Move {
             Self::Decides => write!(f, "the provider decides what is open there"),
             Self::Price { minor, .. } => write!(f, "a price becomes {minor}"),
             Self::Breaks { fault, after } => {
-                write!(f, "({fault} at the {after}th boundary from here)")
+                write!(f, "({fault} in {after} boundaries)")
             }
             Self::Dies => write!(f, "the process dies"),
         }

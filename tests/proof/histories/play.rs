@@ -7,7 +7,7 @@ use std::{
 
 use boring_checkout::{
     lab::{
-        flow::{Answer, Failed, Form, Request, Standing},
+        flow::{Answer, Failed, Form, NoAnswer, Request, Standing},
         safe,
         world::{Fault, Ground, Moment, Plan, Settled, Tally, World},
     },
@@ -66,9 +66,7 @@ impl Sum {
 /// Plays `moves`. The failure is what came of them that must not.
 pub async fn play(ground: &Ground, crowd: &Crowd, moves: &[Move]) -> Result<Sum, Bad> {
     let mut history = History::begin(ground, crowd).await.expect("a world");
-    let went = history.go(moves).await;
-    if std::env::var_os("HISTORY_TOLD").is_some() { println!("{}", history.story.join("\n")); }
-    match went {
+    match history.go(moves).await {
         Ok(tally) => Ok(Sum {
             moves: history.story.len(),
             boundaries: history.world.moments().len(),
@@ -193,7 +191,10 @@ impl<'g> History<'g> {
                 again,
             } => {
                 let buyer = &self.buyers[*who];
-                let Some(mut form) = pick(form, &buyer.forms).cloned() else {
+                let form = form
+                    .as_ref()
+                    .map_or(buyer.forms.last(), |form| pick(form, &buyer.forms));
+                let Some(mut form) = form.cloned() else {
                     return Ok(());
                 };
                 if *again {
@@ -238,7 +239,7 @@ impl<'g> History<'g> {
                     return Ok(());
                 };
                 let answer = self.world.ask(Request::OpenRefund(order.clone())).await?;
-                self.tell(next, None, &answer);
+                self.tell(next, None, &told(&answer));
                 if let Ok(Answer::Form(form)) = answer {
                     self.refunds.push((order, form));
                 }
@@ -260,7 +261,7 @@ impl<'g> History<'g> {
                     restock: *restock,
                 };
                 let answer = self.world.ask(refund).await?;
-                self.tell(next, None, &answer);
+                self.tell(next, None, &told(&answer));
                 Ok(())
             }
             Move::Deliver { event } => {
@@ -268,7 +269,7 @@ impl<'g> History<'g> {
                 match pick(event, &events) {
                     Some(event) => {
                         let answer = self.world.deliver(Arc::clone(event)).await?;
-                        self.tell(next, None, &format!("{}: {answer:?}", event["type"]));
+                        self.tell(next, None, &format!("{}: {}", event["type"], told(&answer)));
                         Ok(())
                     }
                     None => Ok(()),
@@ -281,24 +282,24 @@ impl<'g> History<'g> {
             Move::Work => self.happens(next, |world| Box::pin(world.work())).await,
             Move::Decides => {
                 let decided = self.ground.control().settle(None).await?;
-                self.tell(next, None, &decided);
+                self.tell(next, None, &decided.to_string());
                 Ok(())
             }
             Move::Later { seconds } => {
-                self.tell(next, None, &"");
+                self.tell(next, None, "");
                 self.world.advance(Duration::from_secs(*seconds)).await
             }
             Move::Price { what, minor } => {
-                self.tell(next, None, &"");
+                self.tell(next, None, "");
                 self.world.price(self.crowd.goods[*what].0, *minor).await
             }
             Move::Breaks { fault, after } => {
-                self.tell(next, None, &"");
+                self.tell(next, None, "");
                 self.faults.arm(self.world.moments().len() + after, *fault);
                 Ok(())
             }
             Move::Dies => {
-                self.tell(next, None, &"");
+                self.tell(next, None, "");
                 self.world.kill().await;
                 Ok(())
             }
@@ -311,7 +312,7 @@ impl<'g> History<'g> {
             _ => None,
         };
         let answer = self.world.ask(request).await?;
-        self.tell(next, Some(who), &answer);
+        self.tell(next, Some(who), &told(&answer));
         if let Ok(Answer::Standing(Standing::Paid(order))) = &answer
             && !self.orders.contains(order)
         {
@@ -360,12 +361,11 @@ impl<'g> History<'g> {
         self.at_the_provider(next, &url, &body(intent)).await
     }
 
-    fn tell(&mut self, next: &Move, who: Option<usize>, came_to: &impl std::fmt::Debug) {
-        let who = who.map(|who| format!("{} ", self.crowd.customers[who]));
-        let came_to = format!("{came_to:?}");
-        let short: String = came_to.chars().take(160).collect();
-        self.story
-            .push(format!("{}{next}  ->  {short}", who.unwrap_or_default()));
+    fn tell(&mut self, next: &Move, who: Option<usize>, came_to: &str) {
+        let who = who.map_or_else(String::new, |who| format!("{} ", self.crowd.customers[who]));
+        let came_to = Some(came_to).filter(|it| !it.is_empty());
+        let came_to = came_to.map_or_else(String::new, |it| format!(": {it}"));
+        self.story.push(format!("{who}{next}{came_to}"));
     }
 
     /// Whatever is under way, nothing is doubled or lost.
@@ -385,6 +385,18 @@ impl<'g> History<'g> {
             return Ok(tally);
         }
         Err(format!("in the end: {settled:?}, {tally:#?}").into())
+    }
+}
+
+/// An answer in short.
+fn told(answer: &Result<Answer, NoAnswer>) -> String {
+    match answer {
+        Ok(Answer::Form(_)) => "a form".to_owned(),
+        Ok(Answer::Refused(_)) => "refused".to_owned(),
+        Ok(Answer::Place(place)) => place.clone(),
+        Ok(Answer::Standing(standing)) => format!("{standing:?}"),
+        Ok(Answer::Done) => "done".to_owned(),
+        Err(NoAnswer) => "no answer".to_owned(),
     }
 }
 
