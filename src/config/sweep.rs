@@ -24,6 +24,9 @@ pub struct SweepArgs {
     /// Let a second fault strike in each run, at every boundary after the first
     #[arg(long, conflicts_with = "fault")]
     pub pairs: bool,
+    /// With --pairs, make only each so-manieth of the runs with two faults: there are many
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, requires = "pairs", value_parser = clap::value_parser!(u32).range(1..))]
+    pub every: u32,
     /// The server on which scratch databases are made and dropped, `postgres://USER:PASSWORD@HOST/NAME`
     /// [default: SQLite in a temporary folder]
     #[arg(long = "database-url", value_name = "URL", value_parser = server)]
@@ -44,6 +47,10 @@ pub struct SweepArgs {
 pub enum SweptFlow {
     /// The shop's own
     Safe,
+    /// The one that most people write: its faults must be found, or the sweep proves nothing
+    Naive,
+    /// Both, side by side: a success when the safe one is clean and the naive one is found out
+    Both,
 }
 
 impl SweepArgs {

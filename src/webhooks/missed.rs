@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// How often the list is read. News usually come by webhook, and the reconciler asks after what is undecided.
-const BEAT: TimeDelta = TimeDelta::minutes(1);
+pub const BEAT: TimeDelta = TimeDelta::minutes(1);
 
 /// How far back the provider shows events.
 const SHOWN: TimeDelta = TimeDelta::days(30);

@@ -2,7 +2,10 @@
 
 mod pages;
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use async_trait::async_trait;
 use axum::{
@@ -33,7 +36,7 @@ use crate::{
     pricing::{Pricing, TaxRates},
     provider::Provider,
     pruner::{
-        Retention,
+        self, Retention,
         retention::{CARTS_LEAST, EVENTS_LEAST, MESSAGES_LEAST},
     },
     secret::Secret,
@@ -71,14 +74,23 @@ struct Safe {
     /// The same till, of whose work nobody is told.
     quiet: Till,
     secret: &'static str,
+    /// When the two look next that look seldom: for events that were missed, and for what is old.
+    looks: Mutex<Looks>,
+}
+
+#[derive(Clone, Copy)]
+struct Looks {
+    missed: DateTime<Utc>,
+    old: DateTime<Utc>,
 }
 
 impl Safe {
     async fn open(premises: Premises) -> Result<Arc<dyn Flow>, Failed> {
         let quiet = till(&premises).await?;
+        let now = quiet.clock.now();
         let till = quiet.with_probe(&premises.probe);
         let app = App {
-            order_links: OrderLinks::open(&quiet.db, PUBLIC_URL, quiet.clock.now()).await?,
+            order_links: OrderLinks::open(&quiet.db, PUBLIC_URL, now).await?,
             webhook_secrets: [Secret::new(premises.webhook_secret)].into(),
             api_keys: ApiKeys::new(&[]),
             mailbox: None,
@@ -101,6 +113,10 @@ impl Safe {
             background: Background::alone(&app, Post::Tray(premises.tray), from, keep),
             quiet,
             secret: premises.webhook_secret,
+            looks: Mutex::new(Looks {
+                missed: now,
+                old: now,
+            }),
             app,
         }))
     }
@@ -149,6 +165,18 @@ impl Safe {
         let who = format!("Basic {who}").parse().map_err(|_| NoAnswer)?;
         request.headers_mut().insert(header::AUTHORIZATION, who);
         self.send(request).await
+    }
+
+    /// Whether somebody who looks every `beat` looks now.
+    fn is_time(&self, look: fn(&mut Looks) -> &mut DateTime<Utc>, beat: TimeDelta) -> bool {
+        let now = self.quiet.clock.now();
+        let mut looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
+        let next = look(&mut looks);
+        let is_time = *next <= now;
+        if is_time {
+            *next = now + beat;
+        }
+        is_time
     }
 
     async fn deliver(&self, event: &Value) -> Result<Answer, NoAnswer> {
@@ -221,14 +249,19 @@ impl Flow for Safe {
         if let Err(error) = reconciler::round(&workers.till, &never).await {
             tracing::error!(%error, "the reconciler cannot read what is due");
         }
-        if let Err(error) = missed::catch_up(&workers.till, &never).await {
+        if self.is_time(|looks| &mut looks.missed, missed::BEAT)
+            && let Err(error) = missed::catch_up(&workers.till, &never).await
+        {
             tracing::warn!(%error, "cannot read the provider's events");
         }
         let worked = async {
             workers::do_what_is_due(&workers.relay).await?;
             workers::do_what_is_due(&workers.postman).await?;
             workers::do_what_is_due(&workers.refunder).await?;
-            workers.pruner.round(now, &never).await
+            if self.is_time(|looks| &mut looks.old, pruner::LOOK) {
+                workers.pruner.round(now, &never).await?;
+            }
+            Ok::<(), sqlx::Error>(())
         };
         if let Err(error) = worked.await {
             tracing::error!(%error, "work not done; it is taken up again");
@@ -350,20 +383,20 @@ impl Page {
     }
 }
 
-fn get(path: &str) -> http::Request<Body> {
+pub(super) fn get(path: &str) -> http::Request<Body> {
     let mut request = http::Request::new(Body::empty());
     *request.uri_mut() = path.parse().unwrap_or_default();
     request
 }
 
-fn post(path: &str, body: String) -> http::Request<Body> {
+pub(super) fn post(path: &str, body: String) -> http::Request<Body> {
     let mut request = get(path);
     *request.method_mut() = http::Method::POST;
     *request.body_mut() = Body::from(body);
     request
 }
 
-fn post_form<V: AsRef<str>>(path: &str, fields: &[(&str, V)]) -> http::Request<Body> {
+pub(super) fn post_form<V: AsRef<str>>(path: &str, fields: &[(&str, V)]) -> http::Request<Body> {
     let body = form_urlencoded::Serializer::new(String::new())
         .extend_pairs(fields)
         .finish();
@@ -398,7 +431,7 @@ fn filled_in<'f>(
     hidden.chain(typed).collect()
 }
 
-fn signature(secret: &str, at: i64, body: &str) -> String {
+pub(super) fn signature(secret: &str, at: i64, body: &str) -> String {
     // HMAC takes keys of any length, so this cannot fail; were it to, the shop would refuse the signature.
     let tag = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).map(|mut mac| {
         mac.update(format!("{at}.{body}").as_bytes());

@@ -17,22 +17,28 @@
 //! 3. [`strike`]: which faults are tried where.
 //! 4. [`verdict`]: what is wrong with how a run ended.
 //! 5. [`report`]: what is told of it.
+//! 6. [`beside`]: the safe flow beside the naive one, which has to be found out.
 
+pub mod beside;
 mod progress;
 pub mod report;
 mod run;
 pub mod scenarios;
 pub mod strike;
+#[cfg(test)]
+mod tests;
 pub mod verdict;
 
 use std::{
     collections::VecDeque,
     sync::{Arc, Mutex, PoisonError, mpsc},
     thread,
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 pub use self::progress::Shown;
+use tokio_util::sync::CancellationToken;
+
 use self::{
     progress::Progress,
     report::{Finding, Report, Row},
@@ -42,10 +48,13 @@ use self::{
 };
 use super::{
     flow::{Failed, Opening, Premises},
-    safe,
+    naive, safe,
     world::Ground,
 };
 use crate::secret::Secret;
+
+/// How often is looked whether it shall stop.
+const GLANCE: Duration = Duration::from_millis(100);
 
 /// What is to be swept.
 #[derive(Clone, Debug)]
@@ -58,6 +67,8 @@ pub struct Sweep {
     pub server: Option<Secret>,
     /// Whether a second fault strikes in each run, at every boundary after the first.
     pub pairs: bool,
+    /// Of the runs with two faults only each so-manieth is made: there are many.
+    pub every: usize,
     /// The one run to be made, instead of all.
     pub only: Option<Strikes>,
     /// How many runs are made at a time.
@@ -69,6 +80,8 @@ pub struct Sweep {
 pub enum Flow {
     /// This crate's.
     Safe,
+    /// Its naive twin.
+    Naive,
 }
 
 impl Flow {
@@ -76,60 +89,40 @@ impl Flow {
     pub fn name(self) -> &'static str {
         match self {
             Self::Safe => "safe",
+            Self::Naive => "naive",
         }
     }
 
     fn open(self) -> fn(Premises) -> Opening {
         match self {
             Self::Safe => safe::open,
+            Self::Naive => naive::open,
         }
     }
 }
 
 impl Sweep {
-    /// Sweeps, and tells what was found. It takes its time, and threads of its own.
-    pub fn run(&self, shown: Shown) -> Result<Report, Failed> {
+    /// Sweeps, and tells what was found. It takes its time, and threads of its own. Once `stop` is cancelled it clears away
+    /// what it has made, and tells that it was stopped.
+    pub fn run(&self, shown: Shown, stop: &CancellationToken) -> Result<Report, Failed> {
         let began = Instant::now();
-        let progress = Progress::new(shown);
-        let first = match &self.only {
-            Some(strikes) => strikes.clone(),
-            None => Strikes::default(),
-        };
-        let scenarios = self.scenarios.iter();
-        let runs = scenarios.map(|&scenario| Run {
+        let first = self.only.clone().unwrap_or_default();
+        let runs = self.scenarios.iter().map(|&scenario| Run {
             scenario,
             strikes: first.clone(),
         });
-        let mut rows: Vec<Row> = self.scenarios.iter().map(|it| Row::of(it)).collect();
-        let mut findings = Vec::new();
-        let (queue, ended) = (Arc::new(Queue::of(runs.collect())), mpsc::channel());
+        let (queue, (told, ended)) = (Arc::new(Queue::of(runs.collect())), mpsc::channel());
         let workers: Vec<_> = (0..self.jobs.max(1))
-            .map(|_| self.start_worker(&queue, ended.0.clone()))
-            .collect::<Result<_, _>>()?;
-        let mut open = self.scenarios.len();
-        progress.expect(open);
-        while open > 0 {
-            let (run, ended) = ended.1.recv()??;
-            open -= 1;
-            progress.one_is_done();
-            let more = self.follow(&run, &ended);
-            open += more.len();
-            progress.expect(more.len());
-            if let Some(row) = rows
-                .iter_mut()
-                .find(|row| row.scenario == run.scenario.name)
-            {
-                row.count(&run, &ended);
-            }
-            findings.extend(Finding::of(&run, &ended));
-            queue.add(more);
-        }
+            .map(|_| self.start_worker(&queue, told.clone()))
+            .collect();
+        let gathered = self.gather(&queue, &ended, shown, stop);
         queue.close();
         for worker in workers {
-            worker.join().map_err(|_| "a worker panicked")?;
+            worker
+                .map(|it| it.join())?
+                .map_err(|_| "a worker panicked")?;
         }
-        progress.finish();
-        findings.sort();
+        let (rows, findings) = gathered?;
         Ok(Report {
             flow: self.flow,
             is_postgres: self.server.is_some(),
@@ -140,6 +133,42 @@ impl Sweep {
         })
     }
 
+    /// Takes down how each run has ended, until there are no more.
+    fn gather(
+        &self,
+        queue: &Queue,
+        ended: &mpsc::Receiver<Result<(Run, Ended), Failed>>,
+        shown: Shown,
+        stop: &CancellationToken,
+    ) -> Result<(Vec<Row>, Vec<Finding>), Failed> {
+        let mut rows: Vec<Row> = self.scenarios.iter().map(|it| Row::of(it)).collect();
+        let mut findings = Vec::new();
+        let progress = Progress::new(shown);
+        let mut open = self.scenarios.len();
+        progress.expect(open);
+        while open > 0 {
+            let (run, ended) = match ended.recv_timeout(GLANCE) {
+                Ok(ended) => ended?,
+                Err(_) if stop.is_cancelled() => return Err("it was stopped".into()),
+                Err(_) => continue,
+            };
+            let more = self.follow(&run, &ended);
+            open = open - 1 + more.len();
+            progress.one_is_done();
+            progress.expect(more.len());
+            if let Some(row) = rows
+                .iter_mut()
+                .find(|row| row.scenario == run.scenario.name)
+            {
+                row.count(&run, &ended);
+            }
+            findings.extend(Finding::of(&run, &ended));
+            queue.add(more);
+        }
+        findings.sort();
+        Ok((rows, findings))
+    }
+
     /// The runs that follow from one: a story where nothing went wrong is struck once, at every boundary, and with
     /// `pairs` one that was struck is struck again.
     fn follow(&self, run: &Run, ended: &Ended) -> Vec<Run> {
@@ -148,11 +177,18 @@ impl Sweep {
             return Vec::new();
         }
         let strikes = strike::all(&ended.moments, run.strikes.end());
-        let run = strikes.into_iter().map(|strike| Run {
+        let every = if run.strikes.count() == 1 {
+            self.every
+        } else {
+            1
+        };
+        // Each begins elsewhere, so that together they come by everywhere.
+        let strikes = strikes.into_iter().skip(run.strikes.end() % every);
+        let strikes = strikes.step_by(every).map(|strike| Run {
             scenario: run.scenario,
             strikes: run.strikes.and(strike),
         });
-        run.collect()
+        strikes.collect()
     }
 
     fn start_worker(
@@ -221,8 +257,12 @@ impl Queue {
         self.1.notify_all();
     }
 
+    /// There is nothing more to do, whatever still waits.
     fn close(&self) {
-        self.lock().is_closed = true;
+        let mut waiting = self.lock();
+        waiting.is_closed = true;
+        waiting.runs.clear();
+        drop(waiting);
         self.1.notify_all();
     }
 

@@ -54,9 +54,11 @@ impl Progress {
             let _ = write!(io::stderr(), "\r\x1b[K{line}");
         }
     }
+}
 
-    /// Nothing of it stays.
-    pub(super) fn finish(&self) {
+/// Nothing of it stays.
+impl Drop for Progress {
+    fn drop(&mut self) {
         if self.written.get().is_some() {
             let _ = write!(io::stderr(), "\r\x1b[K");
         }

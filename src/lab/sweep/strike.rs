@@ -2,9 +2,11 @@
 //!
 //! All that fit are tried, but for those that would be another one again:
 //!
-//! - Between the end of one thing and the beginning of the next the process changes nothing but its own memory. So what kills
-//!   it there, or lets somebody else come in between, is the same *after* one boundary as *before* the next of the same step,
-//!   provided that nothing else is under way.
+//! - Dying is the same wherever nothing that outlives the process has changed in between: what is not committed is rolled
+//!   back. So a process dies once in each such stretch, where it begins, and once more when everything is written and nothing
+//!   committed. To go away from a request is to let it die, at most.
+//! - Between the end of one thing and the beginning of the next the process changes nothing but its own memory. So who comes in
+//!   between does it *before* a boundary, and not also *after* the one before it.
 //! - A connection that is lost after a statement ends at the same place in the same error as one that is lost before it, and
 //!   what the statement did is rolled back; outside a transaction statements only read. Commits are another matter, and so is
 //!   all that leaves the database.
@@ -60,23 +62,28 @@ impl Strikes {
 /// Every strike that fits into a story which passed these boundaries, from the number `from` on.
 pub fn all(moments: &[Moment], from: usize) -> Vec<Strike> {
     let mut strikes = Vec::new();
-    let (mut step, mut under_way, mut is_told) = (None, 0_i64, false);
+    let (mut step, mut has_changed, mut is_told) = (None, true, false);
     for (moment, next) in moments.iter().zip(followers(moments)) {
-        if step != Some(moment.step) {
-            (step, under_way) = (Some(moment.step), 0);
+        has_changed |= step != Some(moment.step);
+        step = Some(moment.step);
+        let boundary = moment.boundary;
+        is_told |= matches!(boundary, Boundary::AfterSend(operation) if has_effect(operation));
+        has_changed |= changes(boundary);
+        let is_last = next.is_none_or(|next| next.step != moment.step);
+        let here = Here {
+            is_between: is_before(boundary) || is_last,
+            has_changed: has_changed || boundary == Boundary::BeforeCommit,
+            is_told,
+        };
+        if here.is_between {
+            has_changed = false;
         }
-        under_way += if is_before(moment.boundary) { 1 } else { -1 };
-        is_told |= makes_news(moment.boundary);
-        let same_as_next = !is_before(moment.boundary)
-            && (under_way == 0 || matches!(moment.boundary, Boundary::AfterSend(_)))
-            && next.is_some_and(|next| next.step == moment.step);
-        let fits = |fault| fits(fault, moment, same_as_next, is_told);
-        let faults = Fault::ALL.into_iter().filter(|fault| fits(*fault));
+        let faults = Fault::ALL
+            .into_iter()
+            .filter(|&fault| here.fits(fault, moment));
         if moment.number >= from {
-            strikes.extend(faults.map(|fault| Strike {
-                at: moment.number,
-                fault,
-            }));
+            let at = moment.number;
+            strikes.extend(faults.map(|fault| Strike { at, fault }));
         }
     }
     strikes
@@ -87,19 +94,44 @@ fn followers(moments: &[Moment]) -> impl Iterator<Item = Option<&Moment>> {
     following.chain([None])
 }
 
-fn fits(fault: Fault, moment: &Moment, same_as_next: bool, is_told: bool) -> bool {
-    match fault {
-        Fault::Crash => !same_as_next,
-        Fault::Again | Fault::Leave => moment.is_of_request && !same_as_next,
-        Fault::Webhook => is_told && !same_as_next,
-        Fault::Lost => can_be_lost(moment.boundary),
-        Fault::ErrorBefore | Fault::RateLimit => {
-            matches!(moment.boundary, Boundary::BeforeSend(_))
-        }
-        Fault::ErrorAfter => {
-            matches!(moment.boundary, Boundary::BeforeSend(operation) if has_effect(operation))
-        }
+/// What is so at a boundary.
+struct Here {
+    /// Something is about to begin, or all of the step is done.
+    is_between: bool,
+    /// Something that outlives the process has changed since the last such place, or is about to.
+    has_changed: bool,
+    /// The provider has something to tell.
+    is_told: bool,
+}
+
+impl Here {
+    fn fits(&self, fault: Fault, moment: &Moment) -> bool {
+        let boundary = moment.boundary;
+        fault.fits(boundary)
+            && match fault {
+                Fault::Crash => self.is_between && self.has_changed,
+                Fault::Leave => self.is_between && self.has_changed && moment.is_of_request,
+                Fault::Again => self.is_between && moment.is_of_request,
+                Fault::Webhook => self.is_between && self.is_told,
+                Fault::Lost => can_be_lost(boundary),
+                Fault::ErrorBefore | Fault::RateLimit => true,
+                Fault::ErrorAfter => {
+                    matches!(boundary, Boundary::BeforeSend(operation) if has_effect(operation))
+                }
+            }
     }
+}
+
+/// Whether something that outlives the process may have changed.
+fn changes(boundary: Boundary) -> bool {
+    matches!(
+        boundary,
+        Boundary::AfterCommit
+            | Boundary::AfterSend(_)
+            | Boundary::AfterPublish
+            | Boundary::AfterAcknowledge(_)
+            | Boundary::AfterMail(_)
+    )
 }
 
 fn can_be_lost(boundary: Boundary) -> bool {
@@ -124,11 +156,6 @@ fn is_before(boundary: Boundary) -> bool {
             | Boundary::BeforeAcknowledge(_)
             | Boundary::BeforeMail(_)
     )
-}
-
-/// Once the provider has done something, there is something to tell.
-fn makes_news(boundary: Boundary) -> bool {
-    matches!(boundary, Boundary::AfterSend(operation) if has_effect(operation))
 }
 
 /// Whether an operation of the provider's changes anything.
@@ -228,19 +255,20 @@ mod tests {
         let story = moments(&[
             (BeforeStatement("a"), 1),
             (AfterStatement("a"), 1),
+            (BeforeStatement("b"), 1),
+            (AfterStatement("b"), 1),
             (BeforeCommit, 1),
             (AfterCommit, 1),
             (BeforeSend(create), 2),
             (AfterSend(create), 2),
             (AfterReceive(create), 2),
         ]);
-        assert_eq!(tried(Fault::Crash, &story), [0, 2, 3, 4, 6]);
-        assert_eq!(tried(Fault::Lost, &story), [0, 2, 3, 4, 5]);
-        assert_eq!(tried(Fault::ErrorAfter, &story), [4]);
-        assert_eq!(
-            tried(Fault::Webhook, &story),
-            [6],
-            "there is nothing to tell before"
-        );
+        assert_eq!(tried(Fault::Crash, &story), [0, 4, 5, 6, 8]);
+        assert_eq!(tried(Fault::Leave, &story), [0, 4, 5, 6, 8]);
+        assert_eq!(tried(Fault::Again, &story), [0, 2, 4, 5, 6, 8]);
+        assert_eq!(tried(Fault::Lost, &story), [0, 2, 4, 5, 6, 7]);
+        assert_eq!(tried(Fault::ErrorAfter, &story), [6]);
+        let told = tried(Fault::Webhook, &story);
+        assert_eq!(told, [8], "there is nothing to tell before");
     }
 }

@@ -20,7 +20,7 @@ use uuid::Uuid;
 use crate::{
     catalog,
     db::Db,
-    lab::flow::Failed,
+    lab::{flow::Failed, naive},
     money::Currency,
     provider::Provider,
     secret::Secret,
@@ -201,9 +201,10 @@ struct Postgres {
     url: String,
     server: Secret,
     connection: Mutex<PgConnection>,
-    /// Empties the tables.
-    empty: String,
 }
+
+/// Where the goods are kept that the shelves are filled with again.
+const GOODS: &str = "lab_goods";
 
 impl Postgres {
     async fn make(server: &Secret) -> Result<Self, Failed> {
@@ -212,32 +213,35 @@ impl Postgres {
         on_server(server, &format!("create database {name}")).await?;
         url.set_path(&name);
         let url = url.to_string();
-        let db = Db::open(&url).await?;
-        db.close().await;
+        prepare(&url).await?;
         let mut connection = PgConnection::connect(&url).await?;
-        let tables: Vec<(String,)> = sqlx::query_as(
-            "select format('%I', tablename) from pg_tables
-             where schemaname = current_schema() and tablename <> '_sqlx_migrations'",
-        )
-        .fetch_all(&mut connection)
-        .await?;
-        let tables: Vec<String> = tables.into_iter().map(|(name,)| name).collect();
+        let keep = format!("create table {GOODS} as table products");
+        connection.execute(AssertSqlSafe(keep)).await?;
         Ok(Self {
             name,
             url,
             server: server.clone(),
             connection: Mutex::new(connection),
-            empty: format!("truncate {}", tables.join(", ")),
         })
     }
 
+    /// Deleting the few rows of a story takes a few milliseconds; `truncate` makes new files for every table and index. All
+    /// tables are emptied together, so their order does not matter.
     async fn clear(&self) -> Result<String, Failed> {
         let mut connection = self.connection.lock().await;
-        connection
-            .execute(AssertSqlSafe(self.empty.clone()))
-            .await?;
-        drop(connection);
-        prepare(&self.url).await?;
+        let tables: Vec<String> = sqlx::query_scalar(
+            "select format('%I', tablename) from pg_tables
+             where schemaname = current_schema() and tablename not in ('_sqlx_migrations', 'secrets', $1)",
+        )
+        .bind(GOODS)
+        .fetch_all(&mut *connection)
+        .await?;
+        let deletes = tables.iter().map(|table| format!("delete from {table};"));
+        let deletes: String = deletes.collect();
+        let clear = format!(
+            "set session_replication_role = replica; {deletes} insert into products select * from {GOODS};"
+        );
+        connection.execute(AssertSqlSafe(clear)).await?;
         Ok(self.url.clone())
     }
 
@@ -260,6 +264,7 @@ async fn on_server(server: &Secret, statement: &str) -> Result<(), Failed> {
 async fn prepare(url: &str) -> Result<(), Failed> {
     let db = Db::open(url).await?;
     catalog::demo::seed_when_empty(&db, Currency::Eur, Utc::now()).await?;
+    naive::create_tables(&db).await?;
     db.close().await;
     Ok(())
 }

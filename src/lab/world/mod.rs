@@ -66,8 +66,20 @@ pub struct World<'g> {
     watch: Watch,
     orders: mpsc::UnboundedReceiver<Order>,
     life: Option<Arc<Life>>,
+    /// What the provider has told, as far as it is known.
+    told: Told,
     /// The events that the shop has taken.
     taken: HashSet<String>,
+}
+
+/// The provider's events, which are asked for when there may be more.
+#[derive(Default)]
+struct Told {
+    events: Vec<Arc<Value>>,
+    /// How many boundaries had been passed when they were asked for; `None` when something else has changed since.
+    after: Option<usize>,
+    /// A process has died. What it had sent may arrive at any time.
+    is_uncertain: bool,
 }
 
 /// What it came to.
@@ -123,6 +135,7 @@ impl<'g> World<'g> {
             watch,
             orders,
             life: None,
+            told: Told::default(),
             taken: HashSet::new(),
         })
     }
@@ -141,17 +154,20 @@ impl<'g> World<'g> {
     }
 
     /// The events that the provider has made and the shop has not taken, the oldest first.
-    pub async fn news(&self) -> Result<Vec<Arc<Value>>, Failed> {
-        let events = self.ground.events().await?;
-        Ok(events
-            .into_iter()
-            .filter(|event| !self.taken.contains(&id_of(event)))
-            .collect())
+    pub async fn news(&mut self) -> Result<Vec<Arc<Value>>, Failed> {
+        let mut events = self.everything_told().await?;
+        events.retain(|event| !self.taken.contains(&id_of(event)));
+        Ok(events)
     }
 
     /// All events that the provider has made, the oldest first.
-    pub async fn everything_told(&self) -> Result<Vec<Arc<Value>>, Failed> {
-        self.ground.events().await
+    pub async fn everything_told(&mut self) -> Result<Vec<Arc<Value>>, Failed> {
+        let is_known = |after| !self.watch.has_sent_since(after);
+        if self.told.is_uncertain || !self.told.after.is_some_and(is_known) {
+            self.told.after = Some(self.watch.count());
+            self.told.events = self.ground.events().await?;
+        }
+        Ok(self.told.events.clone())
     }
 
     /// The provider delivers an event. It is not news any more once it is taken.
@@ -175,6 +191,9 @@ impl<'g> World<'g> {
             self.work().await?;
             let is_news_left = !self.news().await?.is_empty();
             let decided = self.ground.control().settle(None).await?;
+            if decided > 0 {
+                self.told.after = None;
+            }
             match self.next_due().await? {
                 _ if decided > 0 => {}
                 None if !is_news_left => return Ok(Settled::Yes),
@@ -193,23 +212,26 @@ impl<'g> World<'g> {
     }
 
     /// The customer answers their bank's question at `page`: yes.
-    pub async fn approve(&self, page: &str) -> Result<(), Failed> {
+    pub async fn approve(&mut self, page: &str) -> Result<(), Failed> {
+        self.told.after = None;
         self.ground.approve(page).await
     }
 
     /// The customer pays what was declined with another card, on a page of the provider's that is still open.
-    pub async fn pay_elsewhere(&self, card: &str) -> Result<(), Failed> {
+    pub async fn pay_elsewhere(&mut self, card: &str) -> Result<(), Failed> {
+        self.told.after = None;
         self.ground.confirm_newest(card).await
     }
 
     /// Moves the clocks of the shop and of the provider on.
-    pub async fn advance(&self, by: Duration) -> Result<(), Failed> {
+    pub async fn advance(&mut self, by: Duration) -> Result<(), Failed> {
+        self.told.after = None;
         self.premises.clock.advance(by);
         self.ground.control().advance(by).await?;
         Ok(())
     }
 
-    async fn wait_until(&self, at: DateTime<Utc>) -> Result<(), Failed> {
+    async fn wait_until(&mut self, at: DateTime<Utc>) -> Result<(), Failed> {
         let wait = (at - self.premises.clock.now()).to_std();
         // Clocks move by whole seconds.
         match wait {
@@ -276,6 +298,7 @@ impl<'g> World<'g> {
     /// Ends the shop's process, wherever it is.
     pub async fn kill(&mut self) {
         self.watch.bury();
+        self.told.is_uncertain = true;
         if let Some(life) = self.life.take() {
             life.end().await;
         }

@@ -111,10 +111,10 @@ impl World<'_> {
     }
 
     /// What the provider may tell at this very moment: what is new or, when nothing is, all of it once more.
-    async fn told_now(&self) -> Result<Vec<Act>, Failed> {
+    async fn told_now(&mut self) -> Result<Vec<Act>, Failed> {
         let mut events = self.news().await?;
         if events.is_empty() {
-            events = self.ground.events().await?;
+            events = self.everything_told().await?;
         }
         let deliver = |event| Act::Request(Request::Deliver(event));
         Ok(events.into_iter().map(deliver).collect())

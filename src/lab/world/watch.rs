@@ -100,6 +100,23 @@ impl Watch {
         self.0.state().moments.clone()
     }
 
+    /// How many boundaries were passed so far.
+    pub(super) fn count(&self) -> usize {
+        self.0.state().moments.len()
+    }
+
+    /// Whether the provider was asked for anything since so many were passed.
+    pub(super) fn has_sent_since(&self, count: usize) -> bool {
+        let state = self.0.state();
+        let mut since = state.moments.iter().skip(count);
+        since.any(|moment| {
+            matches!(
+                moment.boundary,
+                Boundary::BeforeSend(_) | Boundary::AfterSend(_)
+            )
+        })
+    }
+
     /// From now on nobody passes a boundary.
     pub(super) fn bury(&self) {
         self.0.state().life += 1;
