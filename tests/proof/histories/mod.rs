@@ -104,13 +104,14 @@ fn history(crowd: &Crowd, seed: u64) -> Vec<Move> {
     drawn.expect("nothing is ruled out").current()
 }
 
-/// Leaves out what can be left out, in large pieces first, from the end. proptest's own way is one move after the other,
-/// which takes as many runs as there are moves before it gets anywhere.
+/// Leaves out what can be left out, in large pieces first, from the end, until nothing can be. proptest's own way is one move
+/// after the other, which takes as many runs as there are moves before it gets anywhere.
 fn shorter(mut moves: Vec<Move>, mut is_still_bad: impl FnMut(&[Move]) -> bool) -> Vec<Move> {
     let mut tries = 0;
     let mut piece = moves.len() / 2;
     while piece > 0 {
-        let mut end = moves.len();
+        let before = moves.len();
+        let mut end = before;
         while end > 0 && tries < SHORTER_TRIES {
             let start = end.saturating_sub(piece);
             let left: Vec<Move> = [&moves[..start], &moves[end..]].concat();
@@ -120,7 +121,9 @@ fn shorter(mut moves: Vec<Move>, mut is_still_bad: impl FnMut(&[Move]) -> bool) 
             }
             end = start;
         }
-        piece /= 2;
+        if piece > 1 || moves.len() == before {
+            piece /= 2;
+        }
     }
     moves
 }
