@@ -27,6 +27,10 @@ pub enum Boundary {
     BeforeStatement(&'static str),
     /// The statement was executed, its rows are not yet handed on.
     AfterStatement(&'static str),
+    /// A statement outside of any transaction, which only reads, is about to be sent.
+    BeforeQuery(&'static str),
+    /// It was executed, its rows are not yet handed on.
+    AfterQuery(&'static str),
     /// The commit is about to be sent.
     BeforeCommit,
     /// The commit is durable, its caller does not know yet.

@@ -43,35 +43,27 @@ impl<'t> Query<'t> {
 
     /// Runs a statement and returns how many rows it changed.
     pub async fn execute(mut self) -> sqlx::Result<u64> {
-        self.watch
-            .report(Boundary::BeforeStatement(self.sql))
-            .await?;
+        self.watch.before(self.sql).await?;
         let changed = match self.statement {
             Statement::Sqlite(query, conn) => query.execute(conn).await?.rows_affected(),
             Statement::SqlitePool(query, pool) => query.execute(pool).await?.rows_affected(),
             Statement::Postgres(query, conn) => query.execute(conn).await?.rows_affected(),
             Statement::PostgresPool(query, pool) => query.execute(pool).await?.rows_affected(),
         };
-        self.watch
-            .report(Boundary::AfterStatement(self.sql))
-            .await?;
+        self.watch.after(self.sql).await?;
         Ok(changed)
     }
 
     /// All rows.
     pub async fn fetch_all<R: Row>(mut self) -> sqlx::Result<Vec<R>> {
-        self.watch
-            .report(Boundary::BeforeStatement(self.sql))
-            .await?;
+        self.watch.before(self.sql).await?;
         let rows = match self.statement {
             Statement::Sqlite(query, conn) => load(&query.fetch_all(conn).await?),
             Statement::SqlitePool(query, pool) => load(&query.fetch_all(pool).await?),
             Statement::Postgres(query, conn) => load(&query.fetch_all(conn).await?),
             Statement::PostgresPool(query, pool) => load(&query.fetch_all(pool).await?),
         }?;
-        self.watch
-            .report(Boundary::AfterStatement(self.sql))
-            .await?;
+        self.watch.after(self.sql).await?;
         Ok(rows)
     }
 
@@ -161,6 +153,22 @@ impl<'t> Watch<'t> {
     pub(super) fn within(probe: Option<&'t Probe>, is_lost: &'t mut bool) -> Self {
         let is_lost = Some(is_lost);
         Self { probe, is_lost }
+    }
+
+    async fn before(&mut self, sql: &'static str) -> sqlx::Result<()> {
+        self.report(match self.is_lost {
+            Some(_) => Boundary::BeforeStatement(sql),
+            None => Boundary::BeforeQuery(sql),
+        })
+        .await
+    }
+
+    async fn after(&mut self, sql: &'static str) -> sqlx::Result<()> {
+        self.report(match self.is_lost {
+            Some(_) => Boundary::AfterStatement(sql),
+            None => Boundary::AfterQuery(sql),
+        })
+        .await
     }
 
     pub(super) async fn report(&mut self, boundary: Boundary) -> sqlx::Result<()> {

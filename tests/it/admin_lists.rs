@@ -214,7 +214,7 @@ async fn no_list_reads_a_whole_table_to_show_a_page() {
     let probe = Probe::new({
         let statements = Arc::clone(&statements);
         move |boundary| {
-            if let Boundary::BeforeStatement(sql) = boundary {
+            if let Boundary::BeforeStatement(sql) | Boundary::BeforeQuery(sql) = boundary {
                 statements.lock().expect("not poisoned").insert(sql);
             }
             async { Ok(()) }

@@ -68,7 +68,7 @@ async fn a_worker_with_nothing_to_do_takes_no_lock() {
         let seen = seen.lock().expect("not poisoned");
         let looks = |table| {
             seen.iter()
-                .filter(|it| matches!(it, Boundary::AfterStatement(sql) if sql.contains(table)))
+                .filter(|it| matches!(it, Boundary::AfterQuery(sql) if sql.contains(table)))
                 .count()
         };
         looks("from outbox").min(looks("from refunds"))

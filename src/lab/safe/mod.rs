@@ -329,7 +329,8 @@ impl Flow for Safe {
     }
 }
 
-async fn till(premises: &Premises) -> Result<Till, Failed> {
+/// What a process of the shop works with. Of its work nobody is told.
+pub async fn till(premises: &Premises) -> Result<Till, Failed> {
     let currency = Currency::Eur;
     let db = Db::open_as_it_is(&premises.database_url).await?;
     Ok(Till {

@@ -306,6 +306,11 @@ impl<'g> World<'g> {
 
     // --- Processes ---
 
+    /// What its processes are opened with.
+    pub fn premises(&self) -> &Premises {
+        &self.premises
+    }
+
     /// The process of the moment. When there is none, one is opened.
     pub async fn life(&mut self) -> Result<Arc<Life>, Failed> {
         if let Some(life) = &self.life {
