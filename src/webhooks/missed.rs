@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// How often the list is read. News usually come by webhook, and the reconciler asks after what is undecided.
-const BEAT: TimeDelta = TimeDelta::minutes(1);
+pub const BEAT: TimeDelta = TimeDelta::minutes(1);
 
 /// How far back the provider shows events.
 const SHOWN: TimeDelta = TimeDelta::days(30);
@@ -49,7 +49,7 @@ pub async fn run(till: Till, stopping: CancellationToken) {
 }
 
 /// Reads the list from the position to its end.
-async fn catch_up(till: &Till, stopping: &CancellationToken) -> Result<(), CatchUpError> {
+pub async fn catch_up(till: &Till, stopping: &CancellationToken) -> Result<(), CatchUpError> {
     let mut seen = position(&till.db).await?;
     loop {
         let page = tokio::select! {
@@ -160,9 +160,11 @@ async fn advance(db: &Db, event: &str, created: i64, now: DateTime<Utc>) -> sqlx
 
 /// Why the list was not read to its end. The next beat goes on.
 #[derive(Debug, thiserror::Error)]
-enum CatchUpError {
+pub enum CatchUpError {
+    /// Ours.
     #[error("the database failed: {0}")]
     Db(#[from] sqlx::Error),
+    /// The list could not be had.
     #[error(transparent)]
     Provider(#[from] Doubt),
 }
