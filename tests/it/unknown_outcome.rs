@@ -1,5 +1,6 @@
 //! The provider's answer is lost, late, or an error. Unknown is not failed.
 
+use boring_checkout::checkout::{self, model};
 use serde_json::{Value, json};
 
 use crate::world::{NOTHING, ONCE, Shop};
@@ -329,4 +330,24 @@ async fn r13_r15_r46_a_charge_that_never_was_ends_the_attempt_and_frees_the_cart
         (report.counts.provider_succeeded, report.counts.orders),
         (1, 1)
     );
+}
+
+/// Somebody was at work on it for so long that it is another's by now, who will say when it is looked at again.
+#[tokio::test]
+async fn whoever_has_lost_a_checkout_does_not_say_when_it_is_due() {
+    let shop = impatient().await;
+    shop.provider.loses_webhooks().await;
+    every_create(&shop, "drop_request").await;
+    let status = shop.visitor().with_cart("TEA-01", 1).await.buys().await;
+    let id = status.trim_start_matches("/checkouts/");
+    let id = id.parse().expect("an id");
+    let slow = model::find(shop.db(), id).await.expect("read");
+    let taken = "update checkouts set lease_until = '2999-01-01T00:00:00+00:00'";
+    assert_eq!(shop.alters(taken).await, 1);
+
+    let driven = checkout::drive(&shop.app().till, slow.expect("it is there")).await;
+    driven.expect("driven in vain");
+
+    let theirs = "select count(*) from checkouts where lease_until = '2999-01-01T00:00:00+00:00'";
+    assert_eq!(shop.count(theirs).await, 1, "it is the other's still");
 }
