@@ -13,6 +13,7 @@ use crate::{
     browser::{Answer, Browser, Form},
     operator::gives_back,
     street::Street,
+    town::AUTHENTICATION_TIME,
 };
 
 /// Who has got nowhere by then is stuck, and that is a fault. Shops are closed for seconds at most.
@@ -258,6 +259,12 @@ impl<'s> Customer<'s> {
                     return Ok(Seen::TooLate);
                 }
                 "Your bank wants to ask you" if answers_bank => {
+                    if std::mem::take(&mut takes_time) {
+                        let late = self.rng.random_range(0..2000);
+                        let late = Duration::from_millis(late);
+                        tokio::time::sleep(AUTHENTICATION_TIME + late - Duration::from_secs(1))
+                            .await;
+                    }
                     let url = page.between("class=\"button\" href=\"", "\"");
                     self.answers_bank(url.unwrap_or_default(), verdict).await;
                 }

@@ -17,6 +17,9 @@ pub const SHOPS: usize = 3;
 /// The lease of a purchase. Whoever is frozen is frozen for longer, and so may a call of the provider take longer.
 pub const LEASE: Duration = Duration::from_secs(1);
 
+/// Whoever walks away from their bank is not waited for.
+pub const AUTHENTICATION_TIME: Duration = Duration::from_secs(10);
+
 /// A shop that cannot start, since its connection to the database breaks each time, is started again so often.
 const STARTS_MAX: usize = 20;
 
@@ -27,7 +30,7 @@ const SETTLING: Duration = Duration::from_mins(5);
 /// after some hundreds of statements.
 const CALLS: u64 = 150_000;
 const MESSAGES: u64 = 150_000;
-const STATEMENTS: u64 = 800_000;
+const STATEMENTS: u64 = 250_000;
 
 /// All of it.
 pub struct Town {
@@ -348,8 +351,10 @@ fn shop_flags(
         ("--admin-password", PASSWORD.to_owned()),
         ("--lease", format!("{}ms", LEASE.as_millis())),
         ("--provider-timeout", "2s".to_owned()),
-        // Whoever walks away from their bank is not waited for.
-        ("--authentication-time", "10s".to_owned()),
+        (
+            "--authentication-time",
+            format!("{}s", AUTHENTICATION_TIME.as_secs()),
+        ),
         // Customers try more often than people do.
         ("--attempts-per-session", "1000".to_owned()),
     ];
