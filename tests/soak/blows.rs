@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// How often it is said how far it is.
-const PROGRESS: Duration = Duration::from_secs(10);
+pub const PROGRESS: Duration = Duration::from_secs(10);
 
 /// How often the banks of slow methods decide.
 const BANKS: Duration = Duration::from_secs(2);

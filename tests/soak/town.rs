@@ -8,6 +8,7 @@ use serde_json::json;
 use tokio::time::{Instant, sleep};
 
 use crate::{
+    blows::PROGRESS,
     size::Size,
     world::{Broker, Database, MailServer, PASSWORD, Process, Provider, Relay},
 };
@@ -219,7 +220,12 @@ impl Town {
         provider.control("clock", hours).await;
         let deadline = Instant::now() + SETTLING;
         let mut left = self.left(&provider).await;
+        let mut said = Instant::now();
         while !left.is_empty() && Instant::now() < deadline {
+            if said.elapsed() > PROGRESS {
+                println!("settling: {}", left.join(", "));
+                said = Instant::now();
+            }
             provider.control("settle", json!({})).await;
             heir.app.till.clock.advance(Duration::from_secs(5));
             sleep(Duration::from_millis(100)).await;
