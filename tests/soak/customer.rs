@@ -228,6 +228,8 @@ impl<'s> Customer<'s> {
     /// Reloads the page until it says how it ended, and does what their bank asks for, or not.
     async fn looks_at(&mut self, status: &str) -> Step<Seen> {
         let answers_bank = self.chance(0.8);
+        // Some find their phone just when the shop loses its patience.
+        let mut takes_time = self.chance(0.2);
         let verdict = if self.chance(0.75) {
             "approve"
         } else {
