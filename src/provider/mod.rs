@@ -183,7 +183,13 @@ impl Provider {
     /// Looks for the payment intent whose metadata names `checkout_id`, among all created since an instant (Unix
     /// seconds, included, by the provider's clock).
     pub async fn find(&self, checkout_id: &str, since: i64) -> Found {
-        match self.list(since).await {
+        // Money in one of them settles it. The newest come first and ours is seldom old, so a busy day is not read to its
+        // beginning.
+        let is_paid = |page: &[PaymentIntent]| {
+            let found = Found::among(page, checkout_id);
+            matches!(found, Found::Payment(Outcome::Paid(_)))
+        };
+        match self.list_until(since, is_paid).await {
             Ok(intents) => Found::among(&intents, checkout_id),
             Err(doubt) => Found::Unknown(doubt),
         }
@@ -191,6 +197,15 @@ impl Provider {
 
     /// All payment intents created since an instant (Unix seconds, included, by the provider's clock), newest first.
     pub async fn list(&self, since: i64) -> Result<Vec<PaymentIntent>, Doubt> {
+        self.list_until(since, |_| false).await
+    }
+
+    /// The same, up to the first page that is enough.
+    async fn list_until(
+        &self,
+        since: i64,
+        is_enough: impl Fn(&[PaymentIntent]) -> bool,
+    ) -> Result<Vec<PaymentIntent>, Doubt> {
         let mut intents: Vec<PaymentIntent> = Vec::new();
         for _ in 0..PAGES_MAX {
             let last = intents.last().map(|intent| intent.id.as_str());
@@ -200,8 +215,9 @@ impl Provider {
                 .get("payment_intents.list", &path, READ_PATIENCE);
             let answer = answer.await?;
             let page: List<PaymentIntent> = answer.parse()?;
+            let is_last = !page.has_more || is_enough(&page.data);
             intents.extend(page.data);
-            if !page.has_more {
+            if is_last {
                 return Ok(intents);
             }
         }

@@ -9,7 +9,7 @@
 //! position                    ▲ ──────────────▲  reads e3, e4, e5; takes e4 and e5
 //! ```
 //!
-//! Several processes may read at once. The position only saves calls, so it may well be behind.
+//! One process reads for all, and several may well read at once. The position only saves calls, so it may be behind.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
@@ -25,6 +25,9 @@ use crate::{
 /// How often the list is read. News usually come by webhook, and the reconciler asks after what is undecided.
 pub const BEAT: TimeDelta = TimeDelta::minutes(1);
 
+/// Who has read the list has read it for all, for so long. Less than a beat, so that a process alone never waits for itself.
+const TURN: TimeDelta = TimeDelta::seconds(30);
+
 /// How far back the provider shows events.
 const SHOWN: TimeDelta = TimeDelta::days(30);
 
@@ -38,7 +41,7 @@ const LATE: TimeDelta = TimeDelta::minutes(5);
 pub async fn run(till: Till, stopping: CancellationToken) {
     while !stopping.is_cancelled() {
         let wake = till.clock.now() + BEAT;
-        if let Err(error) = catch_up(&till, &stopping).await {
+        if let Err(error) = beat(&till, &stopping).await {
             tracing::warn!(%error, "cannot read the provider's events");
         }
         tokio::select! {
@@ -46,6 +49,38 @@ pub async fn run(till: Till, stopping: CancellationToken) {
             () = till.clock.sleep_until(wake) => {}
         }
     }
+}
+
+/// Reads the list, unless somebody has read it a moment ago.
+async fn beat(till: &Till, stopping: &CancellationToken) -> Result<(), CatchUpError> {
+    let now = till.clock.now();
+    if retrying(|| takes_turn(&till.db, now)).await? {
+        catch_up(till, stopping).await?;
+    }
+    Ok(())
+}
+
+/// Whether it is this process's turn: nobody has read lately. A time far ahead is that of a clock that is wrong, for which
+/// nobody is to wait; our own is that of a run whose commit went through with its answer lost. As long as there is no
+/// position, there is nothing to take turns with, and everybody reads.
+async fn takes_turn(db: &Db, now: DateTime<Utc>) -> sqlx::Result<bool> {
+    let mut tx = db.begin().await?;
+    let taken = tx
+        .query(
+            "update events_read set read_at = $1
+             where read_at <= $2 or read_at = $1 or read_at > $3",
+        )
+        .bind(now)
+        .bind(now - TURN)
+        .bind(now + TURN)
+        .execute()
+        .await?;
+    let positions: i64 = tx
+        .query("select count(*) from events_read")
+        .fetch_scalar()
+        .await?;
+    tx.commit().await?;
+    Ok(taken == 1 || positions == 0)
 }
 
 /// Reads the list from the position to its end.

@@ -1,10 +1,13 @@
 //! Webhooks that never come. The provider's own list has what they would have told.
 
+use std::time::Duration;
+
 use futures_util::future::join_all;
 use serde_json::json;
 
 use crate::{
     authentication::{answers, asked},
+    outbox::shop_on,
     reconciler::{goes_down, quiet_provider},
     world::{Books, Database, ONCE, Process, Provider, Shop, client, eventually},
 };
@@ -151,6 +154,39 @@ async fn two_processes_read_the_same_list_at_once() {
         "Paid"
     );
     books.expect(ONCE).await;
+}
+
+#[tokio::test]
+async fn of_two_processes_one_reads_for_both() {
+    const BEATS: usize = 5;
+    let shop = Shop::open_with_workers(&[]).await;
+    shop.provider.loses_webhooks().await;
+    let buyer = shop.visitor().with_cart("TEA-01", 1).await;
+    assert_eq!(buyer.waits_at(&buyer.buys().await).await, "Paid");
+    shop.later(301);
+    eventually("there is a position", || async {
+        shop.count("select count(*) from events_read").await == 1
+    })
+    .await;
+    let other = shop_on(&shop.database, &shop.provider.url, &[]).await;
+    other.app.till.clock.advance(Duration::from_secs(301));
+
+    let beat = async |before: usize| {
+        shop.later(61);
+        other.app.till.clock.advance(Duration::from_secs(61));
+        eventually("somebody reads", || async {
+            reads(&shop.provider).await > before
+        })
+        .await;
+    };
+    beat(reads(&shop.provider).await).await;
+    let before = reads(&shop.provider).await;
+    for beats in 0..BEATS {
+        beat(before + beats).await;
+    }
+    let read = reads(&shop.provider).await - before;
+    assert!(read <= BEATS + 1, "{read} times in {BEATS} beats");
+    other.stop().await;
 }
 
 #[tokio::test]

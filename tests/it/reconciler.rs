@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::world::{
     Books, Database, Expected, NOTHING, ONCE, Process, Provider, Shop, Visitor, eventually,
+    fresh_key,
 };
 
 const CREATE: &str = "payment_intents.create";
@@ -189,6 +190,26 @@ async fn r13_a_stored_500_with_a_charge_is_looked_up() {
     comes_up(&shop.provider).await;
     shop.later(60);
     is_decided(&shop).await;
+    came_to(&shop, ONCE).await;
+}
+
+#[tokio::test]
+async fn a_payment_is_looked_up_on_a_busy_day_without_reading_all_of_it() {
+    let shop = attentive().await;
+    let provider = &shop.app().till.provider;
+    for _ in 0..101 {
+        let (key, lease) = (fresh_key(), Duration::from_secs(5));
+        let request = "amount=490&currency=eur&payment_method_types[0]=card";
+        let _ = provider
+            .create_payment_intent(&key, "somebody else's", request, lease)
+            .await;
+    }
+    shop.provider.next(CREATE, "error_after").await;
+    gone(shop.visitor(), "TEA-01").await;
+    is_decided(&shop).await;
+
+    let pages = shop.provider.calls("GET", "/v1/payment_intents").await;
+    assert_eq!(pages.len(), 1, "the newest hundred, among them ours");
     came_to(&shop, ONCE).await;
 }
 

@@ -1,5 +1,7 @@
 //! A database that no other test sees.
 
+use std::path::Path;
+
 use boring_checkout::db::Db;
 use sqlx::{Connection as _, Executor as _};
 use tempfile::TempDir;
@@ -51,6 +53,21 @@ impl Database {
     /// Where the shops on it write their mails, while they have no mail server.
     pub fn mail_folder(&self) -> String {
         self.folder.path().join("mail").display().to_string()
+    }
+
+    /// The folder of all that.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Leaves everything where it is, for somebody to look at, and says where.
+    pub fn is_kept(mut self) -> String {
+        self.folder.disable_cleanup(true);
+        let folder = self.folder.path().display();
+        match &self.postgres {
+            Some(url) => format!("{url} and {folder}"),
+            None => folder.to_string(),
+        }
     }
 
     pub fn is_postgres(&self) -> bool {

@@ -26,6 +26,18 @@ pub async fn command(database: &Database, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("text")
 }
 
+/// The program, which listens where nobody else does unless `flags` say otherwise.
+fn program(common: &[&str], flags: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_boring-checkout"));
+    command.args(common).args(flags);
+    for (flag, value) in [("--listen", "127.0.0.1:0"), ("--log", "warn")] {
+        if !flags.contains(&flag) {
+            command.args([flag, value]);
+        }
+    }
+    command
+}
+
 /// A running `boring-checkout`, shop or simulator.
 pub struct Process {
     child: Child,
@@ -80,30 +92,30 @@ impl Process {
 
     /// Starts the simulator alone.
     pub async fn provider(database_url: &str, flags: &[&str]) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_boring-checkout"));
-        command.args(["provider", "--listen", "127.0.0.1:0", "--log", "warn"]);
-        command.args(["--database-url", database_url]).args(flags);
-        Self::that_says(PROVIDER, &mut command).await
+        let mut command = program(&["provider", "--database-url", database_url], flags);
+        Self::that_says(PROVIDER, &mut command)
+            .await
+            .unwrap_or_else(|log| panic!("the provider does not start: {log}"))
     }
 
     async fn start(common: &[&str], flags: &[&str]) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_boring-checkout"));
-        command.args(common).args(flags);
-        for (flag, value) in [("--listen", "127.0.0.1:0"), ("--log", "warn")] {
-            if !flags.contains(&flag) {
-                command.args([flag, value]);
-            }
-        }
-        Self::of(&mut command).await
+        Self::of(&mut program(common, flags)).await
     }
 
     /// A shop that is started by a command of the test's own.
     pub async fn of(command: &mut Command) -> Self {
-        Self::that_says(OPEN, command).await
+        Self::that_says(OPEN, command)
+            .await
+            .unwrap_or_else(|log| panic!("the shop does not start: {log}"))
+    }
+
+    /// A shop in a world where starting may fail, too: then the log is returned.
+    pub async fn serve(flags: &[&str]) -> Result<Self, String> {
+        Self::that_says(OPEN, &mut program(&["serve"], flags)).await
     }
 
     /// Whatever runs in the test's own process goes on meanwhile: it may hold the lock that the other one waits for.
-    async fn that_says(serves_at: &str, command: &mut Command) -> Self {
+    async fn that_says(serves_at: &str, command: &mut Command) -> Result<Self, String> {
         let log = NamedTempFile::new().expect("a temporary file");
         let mut child = command
             .stderr(log.reopen().expect("the file is there"))
@@ -125,11 +137,12 @@ impl Process {
             log,
         };
         process.printed = printed.await.expect("no panic");
-        let line = process.printed.lines().next();
-        let line = line.expect("it ended before it said where it is");
+        let Some(line) = process.printed.lines().next() else {
+            return Err(process.log());
+        };
         let url = line.strip_prefix(serves_at).map(str::trim);
         process.url = url.map_or_else(|| panic!("unexpected: {line}"), str::to_owned);
-        process
+        Ok(process)
     }
 
     pub fn visitor(&self) -> Visitor {
@@ -159,8 +172,22 @@ impl Process {
 
     /// SIGTERM: a polite request.
     pub fn asks_to_stop(&self) {
+        self.signal("-TERM");
+    }
+
+    /// SIGSTOP: it does nothing, and does not know it.
+    pub fn freezes(&self) {
+        self.signal("-STOP");
+    }
+
+    /// SIGCONT: it goes on where it was.
+    pub fn thaws(&self) {
+        self.signal("-CONT");
+    }
+
+    fn signal(&self, signal: &str) {
         let pid = self.child.id().to_string();
-        let sent = Command::new("kill").args(["-TERM", &pid]).status();
+        let sent = Command::new("kill").args([signal, &pid]).status();
         assert!(sent.expect("there is a kill").success());
     }
 
@@ -175,7 +202,8 @@ impl Process {
         self.end();
     }
 
-    fn end(&mut self) {
+    /// The same, and its log can still be read.
+    pub fn end(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
