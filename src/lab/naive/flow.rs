@@ -23,7 +23,7 @@ use crate::{
             Answer, Books, Broken, Failed, Flow, Form, NoAnswer, Opening, Premises, Request,
             Standing,
         },
-        safe::{get, post, post_form, signature},
+        safe::requests::{get, post, post_form, signature},
     },
     mail::post::{Post, Tray},
     provider::Provider,
@@ -73,13 +73,13 @@ pub fn open(premises: Premises) -> Opening {
             provider: quiet.provider.clone().with_probe(premises.probe),
             ..quiet.clone()
         };
-        let process = Process {
+        let process: Arc<dyn Flow> = Arc::new(Process {
             router: router(watched),
             quiet,
             tray: premises.tray,
             secret: premises.webhook_secret,
-        };
-        Ok(Arc::new(process) as Arc<dyn Flow>)
+        });
+        Ok(process)
     })
 }
 
