@@ -1,9 +1,12 @@
 //! A program gives money back.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use boring_checkout::probe::Boundary;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
-use crate::world::{Answer, Caller, Expected, ONCE, Shop, fresh_key, tea, with};
+use crate::world::{Answer, Caller, Expected, ONCE, Shop, fresh_key, front, holding, tea, with};
 
 const CREATE: &str = "refunds.create";
 
@@ -141,6 +144,66 @@ async fn r74_another_keys_order_is_not_given_back() {
     assert_eq!(looked.text, nothing.text);
 
     assert_eq!(given_back(&shop).await, 1);
+    shop.expects(ONCE).await;
+}
+
+/// Two programs that draw the same key give back, each of an order of its own.
+#[tokio::test]
+async fn a_key_is_of_the_program_that_drew_it() {
+    let shop = Shop::open_with(&["--api-keys", "demo,two"]).await;
+    let (mine, order) = bought(&shop).await;
+    let theirs = Caller::at(&shop.url, "two");
+    let other = theirs.buys(&fresh_key(), &tea()).await;
+    let other = format!("/orders/{}", other.text("order_number"));
+    let key = fresh_key();
+    for (caller, order, amount) in [(&mine, &order, 98), (&theirs, &other, 97)] {
+        let first = refunds(caller, order, &key, &json!({ "amount": amount })).await;
+        assert_eq!(
+            (first.status, first.is_replayed()),
+            (201, false),
+            "{first:?}"
+        );
+        assert_eq!(first.json()["amount"], amount);
+    }
+    assert_eq!(given_back(&shop).await, 195);
+    shop.expects(Expected {
+        charges: 2,
+        orders: 2,
+        sold: 2,
+    })
+    .await;
+}
+
+/// The first request is held after the money went back, before the transaction that writes it down.
+#[tokio::test]
+async fn while_the_first_is_worked_on_the_same_is_asked_to_come_again() {
+    let shop = Shop::open().await;
+    let (caller, order) = bought(&shop).await;
+    shop.provider.loses_webhooks().await;
+    let transactions = AtomicUsize::new(0);
+    let (probe, mut hold) = holding(move |boundary| {
+        let begins = boundary == Boundary::BeforeBegin;
+        begins && transactions.fetch_add(1, Ordering::SeqCst) == 1
+    });
+    let slow = caller.moved_to(&front(&shop, probe).await);
+    let (key, body) = (fresh_key(), json!({ "amount": 98 }));
+    let first = {
+        let (order, key, body) = (order.clone(), key.clone(), body.clone());
+        tokio::spawn(async move { refunds(&slow, &order, &key, &body).await })
+    };
+    hold.reached().await;
+
+    let meanwhile = refunds(&caller, &order, &key, &body).await;
+    meanwhile.is_problem(409, "in-progress");
+    assert_eq!(meanwhile.header("retry-after"), "1");
+
+    hold.lets_go();
+    let first = first.await.expect("no panic");
+    assert_eq!((first.status, first.is_replayed()), (201, false));
+    let again = refunds(&caller, &order, &key, &body).await;
+    assert_eq!((again.status, again.is_replayed()), (201, true));
+    assert_eq!(again.text, first.text);
+    shop.provider.catches_up().await;
     shop.expects(ONCE).await;
 }
 
