@@ -20,7 +20,7 @@ use crate::{
 /// A refund in our books.
 #[derive(Debug, sqlx::FromRow)]
 pub(crate) struct Booked {
-    id: RefundId,
+    pub(crate) id: RefundId,
     kind: Kind,
     payment_intent_id: String,
     amount_minor: i64,

@@ -23,7 +23,7 @@ use crate::{
             Answer, Books, Broken, Failed, Flow, Form, NoAnswer, Opening, Premises, Request,
             Standing,
         },
-        safe::{get, post, post_form, signature},
+        safe::requests::{get, post, post_form, signature},
     },
     mail::post::{Post, Tray},
     provider::Provider,

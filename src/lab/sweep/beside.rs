@@ -48,3 +48,54 @@ impl fmt::Display for Beside {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::lab::sweep::{Flow, report::Finding, strike::Strikes};
+
+    fn report(flow: Flow, kinds: &[&'static str]) -> Report {
+        let finding = |kind: &&'static str| Finding {
+            scenario: "paid",
+            kind,
+            faults: 1,
+            strikes: "crash@17".parse::<Strikes>().expect("a strike"),
+            detail: String::new(),
+        };
+        Report {
+            flow,
+            is_postgres: false,
+            pairs: false,
+            rows: Vec::new(),
+            findings: kinds.iter().map(finding).collect(),
+            took: Duration::ZERO,
+        }
+    }
+
+    #[test]
+    fn a_sweep_that_is_blind_proves_nothing() {
+        for (safe, naive, ok) in [
+            (&[][..], &["double charge"][..], true),
+            (&[], &[], false),
+            (&["lost mail"], &["double charge"], false),
+        ] {
+            let both = Beside {
+                safe: report(Flow::Safe, safe),
+                naive: report(Flow::Naive, naive),
+            };
+            assert_eq!(both.is_as_expected(), ok, "{safe:?} {naive:?}");
+        }
+    }
+
+    #[test]
+    fn each_kind_is_shown_with_the_runs_of_both() {
+        let both = Beside {
+            safe: report(Flow::Safe, &[]),
+            naive: report(Flow::Naive, &["double charge"]),
+        };
+        let line = format!("{:<40}{:>10}{:>10}", "double charge", 0, 1);
+        assert!(both.to_string().contains(&line), "{both}");
+    }
+}

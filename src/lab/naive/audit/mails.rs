@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use uuid::Uuid;
 
 use crate::{
-    audit::Invariant,
+    audit::{Invariant, refunds::Booked},
     lab::naive::{
         Order, Status,
         mails::{Kind, name},
@@ -16,7 +16,7 @@ use crate::{
 pub(super) fn invariants(
     posted: &[Posted],
     orders: &HashMap<Uuid, Order>,
-    refunds: &[Uuid],
+    refunds: &[Booked],
 ) -> Vec<Invariant> {
     let mut copies: HashMap<&str, usize> = HashMap::new();
     for mail in posted {
@@ -30,8 +30,8 @@ pub(super) fn invariants(
         .map(|order| format!("order {}", order.id));
     let untold = refunds
         .iter()
-        .filter(|id| is_missing(**id, Kind::RefundNotice))
-        .map(|id| format!("refund {id}"));
+        .filter(|refund| is_missing(refund.id.into(), Kind::RefundNotice))
+        .map(|refund| format!("refund {}", refund.id));
     let doubled = copies
         .iter()
         .filter(|&(_, &copies)| copies > 1)
