@@ -29,11 +29,7 @@ const HASTE: Duration = Duration::from_secs(150);
 /// The seed of the sample, unless `INTERLEAVINGS_SEED` is another one.
 const SEED: u64 = 2_026;
 
-/// How many orders of three are drawn, unless `INTERLEAVINGS` says how many.
-const DRAWN: u64 = 25;
-
-/// An order that went astray is played again: a request does not wait for ever for what it has begun, and on a busy machine
-/// it may go on without. After so many it is something else.
+/// An order that went astray is played again. After so many it is not the machine that is busy.
 const ASTRAY_MAX: usize = 10;
 
 /// Who goes on.
@@ -84,7 +80,7 @@ async fn explore(theatre: Theatre<'_>) {
 }
 
 /// Plays `parts` in orders that are drawn by chance, the same each time: of their statements, where those can be told apart.
-pub async fn in_some_orders(scene: Scene, parts: &[Part]) {
+pub async fn in_some_orders(scene: Scene, parts: &[Part], drawn: u64) {
     let grain = if is_on_postgres() {
         Grain::Statement
     } else {
@@ -94,11 +90,10 @@ pub async fn in_some_orders(scene: Scene, parts: &[Part]) {
         return;
     };
     let first = number("INTERLEAVINGS_SEED").unwrap_or(SEED);
-    let drawn = number("INTERLEAVINGS").unwrap_or(DRAWN);
+    let drawn = number("INTERLEAVINGS").unwrap_or(drawn);
     for seed in first..first + drawn {
-        theatre
-            .play(&mut Director::Chance(SmallRng::seed_from_u64(seed)))
-            .await;
+        let draw = || Director::Chance(SmallRng::seed_from_u64(seed));
+        while theatre.play(&mut draw()).await.is_none() {}
     }
     theatre.close().await;
 }
@@ -171,6 +166,10 @@ impl<'p> Theatre<'p> {
         stage.settle().await;
         let mut choice = None;
         while !stage.is_over() {
+            if stage.is_astray {
+                choice = Some(Choice::Astray);
+                break;
+            }
             let able = stage.able();
             assert!(
                 !able.is_empty(),

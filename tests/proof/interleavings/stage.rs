@@ -35,7 +35,7 @@ use super::{
 const QUIET: Duration = Duration::from_millis(3);
 
 /// No step takes as long.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Tells the stage of one actor.
 #[derive(Clone)]
@@ -97,6 +97,8 @@ pub struct Stage<'l> {
     locks: Option<&'l mut Locks>,
     /// A transaction was dropped, and the server may not know yet.
     is_rolling_back: bool,
+    /// An actor did two things at once: on a busy machine a request does not wait for what it has begun, and goes on without.
+    pub is_astray: bool,
     pub steps: Vec<Step>,
     pub story: Story,
 }
@@ -130,6 +132,7 @@ impl<'l> Stage<'l> {
             grain,
             locks,
             is_rolling_back: false,
+            is_astray: false,
             steps: Vec::new(),
             story: Story::default(),
         }
@@ -189,7 +192,7 @@ impl<'l> Stage<'l> {
             let under_way: Vec<Actor> = (0..self.players.len())
                 .filter(|&it| self.is_under_way(it))
                 .collect();
-            if under_way.is_empty() && !self.is_rolling_back {
+            if self.is_astray || (under_way.is_empty() && !self.is_rolling_back) {
                 return;
             }
             assert!(Instant::now() < deadline, "nobody moves:\n{}", self.story);
@@ -244,6 +247,7 @@ impl<'l> Stage<'l> {
                 return;
             }
         };
+        self.is_astray |= !self.players[actor].held.is_empty();
         if is_outside(boundary) {
             self.roll_back(actor);
         }
