@@ -17,7 +17,7 @@ use boring_checkout::{
         MigrateArgs, OutboxAction, ProviderArgs, ProviderAt, ServeArgs, SweepArgs, SweptFlow,
     },
     db::Db,
-    lab::sweep::{Flow, Shown, Sweep, scenarios::SCENARIOS},
+    lab::sweep::{Flow, Shown, Sweep, beside::Beside, report::Report, scenarios::SCENARIOS},
     mail,
     money::Currency,
     outbox::operator,
@@ -172,9 +172,7 @@ async fn sweep(args: SweepArgs) -> Result<ExitCode, Failure> {
     start_log(&args.log())?;
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let sweep = Sweep {
-        flow: match args.flow {
-            SweptFlow::Safe => Flow::Safe,
-        },
+        flow: Flow::Safe,
         scenarios: match args.scenario {
             Some(scenario) => vec![scenario],
             None => SCENARIOS.iter().collect(),
@@ -185,26 +183,46 @@ async fn sweep(args: SweepArgs) -> Result<ExitCode, Failure> {
         only: args.fault,
         jobs: args.jobs.map_or(processors, usize::from),
     };
+    let (stop, end) = (CancellationToken::new(), asked_to_stop()?);
+    let stopped = stop.clone();
+    tokio::spawn(async move {
+        let _ = end.await;
+        stop.cancel();
+    });
+    let of = |flow| {
+        sweep_of(
+            Sweep {
+                flow,
+                ..sweep.clone()
+            },
+            stopped.clone(),
+        )
+    };
+    let (ok, json, text) = match args.flow {
+        SweptFlow::Safe => told(&of(Flow::Safe).await?),
+        SweptFlow::Naive => told(&of(Flow::Naive).await?),
+        SweptFlow::Both => {
+            let (safe, naive) = (of(Flow::Safe).await?, of(Flow::Naive).await?);
+            let both = Beside { safe, naive };
+            (both.is_as_expected(), both.to_json(), both.to_string())
+        }
+    };
+    print(&if args.json { format!("{json}\n") } else { text })?;
+    Ok(ExitCode::from(u8::from(!ok)))
+}
+
+fn told(report: &Report) -> (bool, serde_json::Value, String) {
+    (report.is_clean(), report.to_json(), report.to_string())
+}
+
+async fn sweep_of(sweep: Sweep, stop: CancellationToken) -> Result<Report, Failure> {
     let shown = if std::io::stderr().is_terminal() {
         Shown::Yes
     } else {
         Shown::No
     };
-    let (stop, end) = (CancellationToken::new(), asked_to_stop()?);
-    let stopped = stop.clone();
-    let swept = tokio::task::spawn_blocking(move || sweep.run(shown, &stopped));
-    tokio::spawn(async move {
-        let _ = end.await;
-        stop.cancel();
-    });
-    let swept = swept.await?;
-    let report = swept.map_err(|error| format!("the sweep could not be made: {error}"))?;
-    if args.json {
-        print(&format!("{}\n", report.to_json()))?;
-    } else {
-        print(&report.to_string())?;
-    }
-    Ok(ExitCode::from(u8::from(!report.is_clean())))
+    let swept = tokio::task::spawn_blocking(move || sweep.run(shown, &stop)).await?;
+    Ok(swept.map_err(|error| format!("the sweep could not be made: {error}"))?)
 }
 
 async fn migrate(args: &MigrateArgs) -> Result<ExitCode, Failure> {

@@ -1,4 +1,4 @@
-//! Customers who buy one after the other, as fast as they are served.
+//! Customers who buy one thing after the other, as fast as they are served, or with a pause in between.
 
 use std::{
     fmt,
@@ -17,6 +17,8 @@ pub struct Customers {
     client: Client,
     shop: String,
     number: u32,
+    /// What each waits for after a purchase.
+    pause: Duration,
 }
 
 /// What was bought in a window.
@@ -47,6 +49,15 @@ impl Customers {
             client: client.build().unwrap(),
             shop: shop.to_owned(),
             number,
+            pause: Duration::ZERO,
+        }
+    }
+
+    /// The same people, when they have time.
+    pub fn unhurried(self) -> Self {
+        Self {
+            pause: Duration::from_secs(1),
+            ..self
         }
     }
 
@@ -85,12 +96,13 @@ impl Customers {
         let began = Instant::now();
         let mut buying = JoinSet::new();
         for _ in 0..self.number {
-            let (client, shop) = (self.client.clone(), self.shop.clone());
+            let (client, shop, pause) = (self.client.clone(), self.shop.clone(), self.pause);
             let (closing, took) = (closing.clone(), Arc::clone(&took));
             buying.spawn(async move {
                 while !closing.is_cancelled() {
                     let time = purchase(&client, &shop).await;
                     took.lock().unwrap().push(time);
+                    closing.run_until_cancelled(tokio::time::sleep(pause)).await;
                 }
             });
         }

@@ -3,7 +3,7 @@
 //! `scripts/bench-prune` runs it, on SQLite and on a PostgreSQL server of its own. The shop, its provider and the
 //! customers are in this process, over loopback. Short windows with and without the pruner take turns, and what counts is
 //! the ratio of the purchases in each pair: whatever else the machine does strikes both. Then the rest is pruned in one
-//! go, while customers go on buying. A purchase is a cart, a form and its submission, by a visitor of its own. One that
+//! go, while the same customers go on buying, one thing a second each. A purchase is a cart, a form and its submission, by a visitor of its own. One that
 //! fails, and a batch that fails, end the run.
 
 #![expect(
@@ -110,6 +110,7 @@ async fn main() {
 
     if !args.windows_only {
         let (bought, rows, took) = customers
+            .unhurried()
             .buy_until_pruned(&pruner(&shop, [35, 35, 60]))
             .await;
         println!("then the other {rows} in {took:.0?}: {bought}");

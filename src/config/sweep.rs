@@ -47,6 +47,10 @@ pub struct SweepArgs {
 pub enum SweptFlow {
     /// The shop's own
     Safe,
+    /// The one that most people write: its faults must be found, or the sweep proves nothing
+    Naive,
+    /// Both, side by side: a success when the safe one is clean and the naive one is found out
+    Both,
 }
 
 impl SweepArgs {

@@ -73,8 +73,9 @@ impl InProcess {
     /// `Ok` is the consumer's acknowledgement.
     async fn hand_over(&self, consumer: Consumer, message: &Message) -> Result<(), PublishError> {
         let name = consumer.name();
-        let consumed = consume(&self.db, consumer, message, self.clock.now()).await;
-        consumed.map_err(|error| because(name, &error))?;
+        consume(&self.db, consumer, message, self.clock.now())
+            .await
+            .map_err(|error| because(name, &error))?;
         report(self.db.probe(), Boundary::BeforeAcknowledge(name)).await?;
         report(self.db.probe(), Boundary::AfterAcknowledge(name)).await?;
         Ok(())

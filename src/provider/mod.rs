@@ -130,15 +130,24 @@ impl Provider {
         body: &str,
         give_up: Duration,
     ) -> Outcome {
-        let path = "/v1/payment_intents";
-        let operation = "payment_intents.create";
-        let answer = self.transport.post(operation, path, key, body, give_up);
-        let answer = answer.await;
-        let intent = answer.and_then(|answer| PaymentIntent::of_answer(&answer));
+        let intent = self.create(key, body, give_up).await;
         Outcome::of_answered(intent.and_then(|intent| match intent.checkout_id() {
             Some(id) if id == checkout_id => Ok(intent),
             _ => Err(Doubt::Unexpected),
         }))
+    }
+
+    /// The same, of any bytes that make a payment intent: whether the answer is about it is for the caller to see.
+    pub async fn create(
+        &self,
+        key: &str,
+        body: &str,
+        give_up: Duration,
+    ) -> Result<PaymentIntent, Doubt> {
+        let path = "/v1/payment_intents";
+        let operation = "payment_intents.create";
+        let answer = self.transport.post(operation, path, key, body, give_up);
+        PaymentIntent::of_answer(&answer.await?)
     }
 
     /// How the payment intent `id` stands now.

@@ -1,6 +1,7 @@
 //! The shop of this crate, as a flow: its router is called as the server calls it, and its workers are stepped.
 
 mod pages;
+pub(super) mod requests;
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -15,15 +16,13 @@ use axum::{
 };
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use chrono::{DateTime, TimeDelta, Utc};
-use hmac::{Hmac, KeyInit as _, Mac as _};
 use serde_json::Value;
-use sha2::Sha256;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tower::ServiceExt as _;
-use url::form_urlencoded;
 
+use self::requests::{Page, filled_in, get, hidden, post, post_form, signature};
 use super::flow::{
-    Answer, Books, Broken, Customer, Failed, Flow, Form, NoAnswer, Opening, Premises, Request,
+    Answer, Books, Broken, Customer, Failed, Flow, NoAnswer, Opening, Premises, Request,
 };
 use crate::{
     app::{App, background::Background},
@@ -350,91 +349,4 @@ async fn till(premises: &Premises) -> Result<Till, Failed> {
             tax_rates: TaxRates::default(),
         }),
     })
-}
-
-/// What came back.
-struct Page {
-    status: StatusCode,
-    location: String,
-    cookie: Option<String>,
-    html: String,
-}
-
-impl Page {
-    fn answer(self, to: &Request) -> Result<Answer, NoAnswer> {
-        if self.status == StatusCode::SEE_OTHER {
-            let is_place = self.location.starts_with("/checkouts/")
-                || self.location.starts_with("/admin/orders/");
-            return Ok(match to {
-                _ if is_place => Answer::Place(self.location),
-                Request::Add(..) | Request::Keep(..) => Answer::Done,
-                _ => Answer::Refused(None),
-            });
-        }
-        let form = pages::form(&self.html);
-        if self.status != StatusCode::OK {
-            return Ok(Answer::Refused(form));
-        }
-        let standing = || pages::standing(&self.html).map(Answer::Standing);
-        let answer = form.map(Answer::Form).or_else(standing);
-        // The page of a refund has nothing on it that anybody here reads.
-        Ok(answer.unwrap_or(Answer::Done))
-    }
-}
-
-fn get(path: &str) -> http::Request<Body> {
-    let mut request = http::Request::new(Body::empty());
-    *request.uri_mut() = path.parse().unwrap_or_default();
-    request
-}
-
-fn post(path: &str, body: String) -> http::Request<Body> {
-    let mut request = get(path);
-    *request.method_mut() = http::Method::POST;
-    *request.body_mut() = Body::from(body);
-    request
-}
-
-fn post_form<V: AsRef<str>>(path: &str, fields: &[(&str, V)]) -> http::Request<Body> {
-    let body = form_urlencoded::Serializer::new(String::new())
-        .extend_pairs(fields)
-        .finish();
-    let mut request = post(path, body);
-    let kind = http::HeaderValue::from_static("application/x-www-form-urlencoded");
-    request.headers_mut().insert(header::CONTENT_TYPE, kind);
-    request
-}
-
-fn hidden(form: &Form) -> Vec<(&str, &str)> {
-    let fields = form.0.iter();
-    fields.map(|(name, value)| (&**name, &**value)).collect()
-}
-
-/// The checkout form, as somebody who lives somewhere fills it in.
-fn filled_in<'f>(
-    customer: &Customer,
-    form: &'f Form,
-    method: &'f str,
-) -> Vec<(&'f str, std::borrow::Cow<'f, str>)> {
-    let typed = [
-        ("email", customer.email().into()),
-        ("name", customer.name.into()),
-        ("address", "1 Plain Street".into()),
-        ("city", "Ordinary".into()),
-        ("postal_code", "12345".into()),
-        ("country", "DE".into()),
-        ("payment_method", method.into()),
-    ];
-    let hidden = hidden(form).into_iter();
-    let hidden = hidden.map(|(name, value)| (name, value.into()));
-    hidden.chain(typed).collect()
-}
-
-fn signature(secret: &str, at: i64, body: &str) -> String {
-    // HMAC takes keys of any length, so this cannot fail; were it to, the shop would refuse the signature.
-    let tag = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).map(|mut mac| {
-        mac.update(format!("{at}.{body}").as_bytes());
-        hex::encode(mac.finalize().into_bytes())
-    });
-    format!("t={at},v1={}", tag.unwrap_or_default())
 }

@@ -17,12 +17,16 @@
 //! 3. [`strike`]: which faults are tried where.
 //! 4. [`verdict`]: what is wrong with how a run ended.
 //! 5. [`report`]: what is told of it.
+//! 6. [`beside`]: the safe flow beside the naive one, which has to be found out.
 
+pub mod beside;
 mod progress;
 pub mod report;
 mod run;
 pub mod scenarios;
 pub mod strike;
+#[cfg(test)]
+mod tests;
 pub mod verdict;
 
 use std::{
@@ -44,7 +48,7 @@ use self::{
 };
 use super::{
     flow::{Failed, Opening, Premises},
-    safe,
+    naive, safe,
     world::Ground,
 };
 use crate::secret::Secret;
@@ -76,6 +80,8 @@ pub struct Sweep {
 pub enum Flow {
     /// This crate's.
     Safe,
+    /// Its naive twin.
+    Naive,
 }
 
 impl Flow {
@@ -83,12 +89,14 @@ impl Flow {
     pub fn name(self) -> &'static str {
         match self {
             Self::Safe => "safe",
+            Self::Naive => "naive",
         }
     }
 
     fn open(self) -> fn(Premises) -> Opening {
         match self {
             Self::Safe => safe::open,
+            Self::Naive => naive::open,
         }
     }
 }

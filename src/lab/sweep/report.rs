@@ -102,6 +102,7 @@ impl Finding {
     pub fn repeat(&self, flow: Flow, is_postgres: bool) -> String {
         let flow = match flow {
             Flow::Safe => "",
+            Flow::Naive => " --flow naive",
         };
         let server = if is_postgres {
             " --database-url URL"

@@ -51,7 +51,7 @@ impl Run {
             Ok(()) => {}
             Err(Stopped::Failed(error)) => {
                 let (name, strikes) = (self.scenario.name, &self.strikes);
-                return Err(format!("{name} with {strikes:?}: {error}").into());
+                return Err(format!("{name} with {strikes}: {error}").into());
             }
             Err(stopped) => {
                 violations.push(Violation::of_story(&stopped));

@@ -206,6 +206,8 @@ async fn three_d_secure(world: &mut World<'_>) -> Result<(), Stopped> {
     let place = place_of(world.submit(&ada, &form, ASKED).await?)?;
     let page = world.wait_to_be_asked(&ada, &place).await?;
     world.approve(&page).await?;
+    // Her bank leads her back, and she is there before the provider has told of it.
+    world.look(&ada, &place).await?;
     world.settle().await?;
     order_of(world.wait(&ada, &place).await?)?;
     Ok(())

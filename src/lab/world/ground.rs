@@ -5,9 +5,12 @@
 //! emptied in between.
 
 use std::{
-    fs,
+    fs, io,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
@@ -20,7 +23,7 @@ use uuid::Uuid;
 use crate::{
     catalog,
     db::Db,
-    lab::flow::Failed,
+    lab::{flow::Failed, naive},
     money::Currency,
     provider::Provider,
     secret::Secret,
@@ -96,6 +99,15 @@ impl Ground {
         }
     }
 
+    /// Waits until the database has noticed that a process has died, and has rolled back what it was at.
+    pub(super) async fn notice_the_dead(&self) -> Result<(), Failed> {
+        match &self.database {
+            // The system lets go of the locks of the dead, and whoever comes next waits for them.
+            Scratch::Sqlite(_) => Ok(()),
+            Scratch::Postgres(postgres) => postgres.notice_the_dead().await,
+        }
+    }
+
     /// Where the provider is.
     pub fn provider_url(&self) -> String {
         self.simulator.url()
@@ -139,9 +151,12 @@ impl Ground {
     }
 }
 
-/// A folder with one SQLite database in it.
+/// A folder with the SQLite database of one world in it.
 struct Folder {
     path: PathBuf,
+    /// Each has a name of its own: whoever was killed may not have closed its database yet, and closing it deletes the files
+    /// beside it, whose names would be those of the next.
+    worlds: AtomicUsize,
     /// The database as it is at first.
     template: Vec<u8>,
 }
@@ -158,33 +173,36 @@ impl Folder {
         fs::create_dir(&path)?;
         let mut folder = Self {
             path,
+            worlds: AtomicUsize::new(0),
             template: Vec::new(),
         };
-        prepare(&folder.url()).await?;
-        folder.template = fs::read(folder.file())?;
+        let file = folder.path.join("template.db");
+        prepare(&url_of(&file)).await?;
+        folder.template = fs::read(file)?;
         Ok(folder)
     }
 
-    fn file(&self) -> PathBuf {
-        self.path.join("shop.db")
-    }
-
-    fn url(&self) -> String {
-        format!("sqlite://{}", self.file().display())
-    }
-
     fn clear(&self) -> Result<String, Failed> {
-        for beside in ["shop.db-wal", "shop.db-shm", "shop.db"] {
-            match fs::remove_file(self.path.join(beside)) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(error.into());
+        let number = self.worlds.fetch_add(1, Ordering::Relaxed);
+        if let Some(before) = number.checked_sub(1) {
+            for beside in ["", "-wal", "-shm"] {
+                let file = format!("shop-{before}.db{beside}");
+                match fs::remove_file(self.path.join(file)) {
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                        return Err(error.into());
+                    }
+                    _ => {}
                 }
-                _ => {}
             }
         }
-        fs::write(self.file(), &self.template)?;
-        Ok(self.url())
+        let file = self.path.join(format!("shop-{number}.db"));
+        fs::write(&file, &self.template)?;
+        Ok(url_of(&file))
     }
+}
+
+fn url_of(file: &Path) -> String {
+    format!("sqlite://{}", file.display())
 }
 
 impl Drop for Folder {
@@ -202,6 +220,10 @@ struct Postgres {
     server: Secret,
     connection: Mutex<PgConnection>,
 }
+
+/// How often is looked whether a server has noticed that somebody has died, and for how long.
+const NOTICED_WITHIN: Duration = Duration::from_millis(5);
+const NOTICES_MAX: usize = 1_000;
 
 /// Where the goods are kept that the shelves are filled with again.
 const GOODS: &str = "lab_goods";
@@ -245,6 +267,26 @@ impl Postgres {
         Ok(self.url.clone())
     }
 
+    /// The server learns of it from the network, in its own time. Until then it keeps the locks, and workers pass by what is
+    /// locked: they would look again and again, and no time would pass in the world.
+    async fn notice_the_dead(&self) -> Result<(), Failed> {
+        let mut connection = self.connection.lock().await;
+        for _ in 0..NOTICES_MAX {
+            let open: i64 = sqlx::query_scalar(
+                "select count(*) from pg_stat_activity
+                 where datname = current_database() and pid <> pg_backend_pid()
+                   and backend_type = 'client backend' and xact_start is not null",
+            )
+            .fetch_one(&mut *connection)
+            .await?;
+            if open == 0 {
+                return Ok(());
+            }
+            tokio::time::sleep(NOTICED_WITHIN).await;
+        }
+        Ok(())
+    }
+
     async fn remove(self) -> Result<(), Failed> {
         self.connection.into_inner().close().await?;
         let drop = format!("drop database {} with (force)", self.name);
@@ -264,6 +306,7 @@ async fn on_server(server: &Secret, statement: &str) -> Result<(), Failed> {
 async fn prepare(url: &str) -> Result<(), Failed> {
     let db = Db::open(url).await?;
     catalog::demo::seed_when_empty(&db, Currency::Eur, Utc::now()).await?;
+    naive::create_tables(&db).await?;
     db.close().await;
     Ok(())
 }

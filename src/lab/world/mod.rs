@@ -19,20 +19,18 @@
 //! 4. `step`: one thing after the other, and what a fault lets happen in between.
 //! 5. [`life`]: a process.
 //! 6. [`ground`]: what worlds share: a scratch database, and a provider.
+//! 7. `tally`: what it came to.
 
 pub mod fault;
 pub mod ground;
 pub mod life;
 mod step;
+mod tally;
 #[cfg(test)]
 mod tests;
 mod watch;
 
-use std::{
-    collections::{BTreeSet, HashSet},
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -42,6 +40,7 @@ pub use self::{
     fault::Fault,
     ground::Ground,
     life::Life,
+    tally::{Sums, Tally},
     watch::{Moment, Plan, no_faults},
 };
 use self::{
@@ -49,7 +48,7 @@ use self::{
     step::Act,
     watch::{Order, Watch},
 };
-use super::flow::{Answer, Books, Broken, Failed, NoAnswer, Premises, Request};
+use super::flow::{Answer, Books, Failed, NoAnswer, Premises, Request};
 use crate::{clock::Clock, mail::post::Tray, probe::Probe};
 
 /// So many rounds of workers may follow one another. What goes on for longer never ends.
@@ -80,36 +79,6 @@ struct Told {
     after: Option<usize>,
     /// A process has died. What it had sent may arrive at any time.
     is_uncertain: bool,
-}
-
-/// What it came to.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// How much of everything.
-    pub sums: Sums,
-    /// Copies of mails that came beside the first. No shop can rule them out.
-    pub copies: i64,
-    /// Invariants that do not hold.
-    pub broken: Vec<Broken>,
-}
-
-/// How much there is of everything.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sums {
-    /// Payments that succeeded at the provider.
-    pub charges: i64,
-    /// How much they brought, in minor units.
-    pub charged_minor: i64,
-    /// Refunds that succeeded at the provider.
-    pub refunds: i64,
-    /// How much they gave back, in minor units.
-    pub refunded_minor: i64,
-    /// Orders in the shop.
-    pub orders: i64,
-    /// Units that left the shelf for good.
-    pub sold: i64,
-    /// Mails, as their receivers count them: by Message-ID.
-    pub mails: i64,
 }
 
 impl<'g> World<'g> {
@@ -272,22 +241,7 @@ impl<'g> World<'g> {
         let flow = Arc::clone(life.flow());
         let books: Books = life.spawn(async move { flow.books().await }).await??;
         let ledger = self.ground.control().ledger().await?;
-        let mails = self.premises.tray.mails();
-        let ids: BTreeSet<&str> = mails.iter().map(|mail| mail.message_id.as_str()).collect();
-        let count = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
-        Ok(Tally {
-            sums: Sums {
-                charges: ledger.payment_intents.succeeded,
-                charged_minor: ledger.payment_intents.amount_succeeded,
-                refunds: ledger.refunds.succeeded,
-                refunded_minor: ledger.refunds.amount_succeeded,
-                orders: books.orders,
-                sold: books.sold,
-                mails: count(ids.len()),
-            },
-            copies: count(mails.len() - ids.len()),
-            broken: books.broken,
-        })
+        Ok(Tally::of(&ledger, books, &self.premises.tray.mails()))
     }
 
     /// The boundaries that were passed, in their order.
@@ -302,6 +256,12 @@ impl<'g> World<'g> {
         if let Some(life) = self.life.take() {
             life.end().await;
         }
+    }
+
+    /// The shop's process has died, and everybody outside has noticed.
+    async fn mourn(&mut self) -> Result<(), Failed> {
+        self.kill().await;
+        self.ground.notice_the_dead().await
     }
 
     // --- Processes ---

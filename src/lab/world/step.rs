@@ -64,7 +64,8 @@ impl World<'_> {
                 Some(order) = self.orders.recv() => {
                     let (acts, go) = match order {
                         Order::Die => {
-                            self.kill().await;
+                            drop(life);
+                            self.mourn().await?;
                             return Ok(Err(NoAnswer));
                         }
                         Order::Leave(go) => {
