@@ -49,8 +49,10 @@ pub mod db;
 pub mod ids;
 pub mod money;
 pub mod paging;
+pub mod probe;
 pub mod provider;
 pub mod secret;
+mod waits;
 
 // How one looks at it.
 pub mod audit;
@@ -60,6 +62,9 @@ pub mod web;
 
 // The payment provider, for those who have none at hand.
 pub mod simulator;
+
+// The proof.
+pub mod lab;
 
 // How it is run.
 pub mod app;

@@ -14,9 +14,10 @@ use boring_checkout::{
     clock::Clock,
     config::{
         AuditArgs, CatalogAction, Cli, Command, Database, EventsAction, Log, LogFormat, MailAction,
-        MigrateArgs, OutboxAction, ProviderArgs, ProviderAt, ServeArgs,
+        MigrateArgs, OutboxAction, ProviderArgs, ProviderAt, ServeArgs, SweepArgs, SweptFlow,
     },
     db::Db,
+    lab::sweep::{Flow, Shown, Sweep, beside::Beside, report::Report, scenarios::SCENARIOS},
     mail,
     money::Currency,
     outbox::operator,
@@ -32,6 +33,7 @@ use clap::{
     error::{ContextKind, ContextValue, ErrorKind},
 };
 use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
 use tracing_subscriber::EnvFilter;
 
 /// Something that was asked for cannot be done as asked.
@@ -58,6 +60,7 @@ async fn main() -> ExitCode {
         Some(Command::Serve(args)) => serve(&args).await,
         Some(Command::Provider(args)) => provider(args).await,
         Some(Command::Audit(args)) => audit(args).await,
+        Some(Command::Sweep(args)) => sweep(args).await,
         Some(Command::Migrate(args)) => migrate(&args).await,
         Some(Command::Catalog(args)) => catalog(args.action).await,
         Some(Command::Outbox(args)) => outbox(args.action).await,
@@ -163,6 +166,63 @@ async fn audit(args: AuditArgs) -> Result<ExitCode, Failure> {
         print(&report.to_string())?;
     }
     Ok(ExitCode::from(u8::from(!report.ok)))
+}
+
+async fn sweep(args: SweepArgs) -> Result<ExitCode, Failure> {
+    start_log(&args.log())?;
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let sweep = Sweep {
+        flow: Flow::Safe,
+        scenarios: match args.scenario {
+            Some(scenario) => vec![scenario],
+            None => SCENARIOS.iter().collect(),
+        },
+        server: args.database_url,
+        pairs: args.pairs,
+        every: usize::try_from(args.every)?,
+        only: args.fault,
+        jobs: args.jobs.map_or(processors, usize::from),
+    };
+    let (stop, end) = (CancellationToken::new(), asked_to_stop()?);
+    let stopped = stop.clone();
+    tokio::spawn(async move {
+        let _ = end.await;
+        stop.cancel();
+    });
+    let of = |flow| {
+        sweep_of(
+            Sweep {
+                flow,
+                ..sweep.clone()
+            },
+            stopped.clone(),
+        )
+    };
+    let (ok, json, text) = match args.flow {
+        SweptFlow::Safe => told(&of(Flow::Safe).await?),
+        SweptFlow::Naive => told(&of(Flow::Naive).await?),
+        SweptFlow::Both => {
+            let (safe, naive) = (of(Flow::Safe).await?, of(Flow::Naive).await?);
+            let both = Beside { safe, naive };
+            (both.is_as_expected(), both.to_json(), both.to_string())
+        }
+    };
+    print(&if args.json { format!("{json}\n") } else { text })?;
+    Ok(ExitCode::from(u8::from(!ok)))
+}
+
+fn told(report: &Report) -> (bool, serde_json::Value, String) {
+    (report.is_clean(), report.to_json(), report.to_string())
+}
+
+async fn sweep_of(sweep: Sweep, stop: CancellationToken) -> Result<Report, Failure> {
+    let shown = if std::io::stderr().is_terminal() {
+        Shown::Yes
+    } else {
+        Shown::No
+    };
+    let swept = tokio::task::spawn_blocking(move || sweep.run(shown, &stop)).await?;
+    Ok(swept.map_err(|error| format!("the sweep could not be made: {error}"))?)
 }
 
 async fn migrate(args: &MigrateArgs) -> Result<ExitCode, Failure> {

@@ -5,8 +5,8 @@
 
 mod ledger;
 mod mails;
-mod refunds;
-mod shop;
+pub(crate) mod refunds;
+pub(crate) mod shop;
 
 use std::fmt;
 
@@ -64,8 +64,19 @@ impl fmt::Display for Report {
     }
 }
 
+impl Report {
+    pub(crate) fn new(invariants: Vec<Invariant>, counts: Counts, now: DateTime<Utc>) -> Self {
+        Self {
+            ok: invariants.iter().all(|invariant| invariant.ok),
+            checked_at: now,
+            invariants,
+            counts,
+        }
+    }
+}
+
 impl Invariant {
-    fn new(name: &'static str, violations: Vec<String>) -> Self {
+    pub(crate) fn new(name: &'static str, violations: Vec<String>) -> Self {
         Self {
             name,
             ok: violations.is_empty(),
@@ -118,12 +129,7 @@ pub async fn audit(db: &Db, provider: &Provider, now: DateTime<Utc>) -> Result<R
         refunds: refunds::succeeded(&booked),
         ..shop::counts(&mut tx).await?
     };
-    Ok(Report {
-        ok: invariants.iter().all(|invariant| invariant.ok),
-        checked_at: now,
-        invariants,
-        counts,
-    })
+    Ok(Report::new(invariants, counts, now))
 }
 
 /// Why it could not be looked at.

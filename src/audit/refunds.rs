@@ -19,8 +19,8 @@ use crate::{
 
 /// A refund in our books.
 #[derive(Debug, sqlx::FromRow)]
-pub(super) struct Booked {
-    id: RefundId,
+pub(crate) struct Booked {
+    pub(crate) id: RefundId,
     kind: Kind,
     payment_intent_id: String,
     amount_minor: i64,
@@ -35,7 +35,7 @@ pub(super) async fn booked(tx: &mut Tx) -> sqlx::Result<Vec<Booked>> {
 }
 
 /// How many have succeeded.
-pub(super) fn succeeded(booked: &[Booked]) -> i64 {
+pub(crate) fn succeeded(booked: &[Booked]) -> i64 {
     let succeeded = booked.iter().filter(|it| it.status == Status::Succeeded);
     i64::try_from(succeeded.count()).unwrap_or(i64::MAX)
 }
@@ -126,7 +126,7 @@ async fn each_refund_is_announced_once(tx: &mut Tx, now: DateTime<Utc>) -> sqlx:
 }
 
 /// What has succeeded here has succeeded there, with its amount and once.
-fn each_booked_refund_was_made(
+pub(crate) fn each_booked_refund_was_made(
     made: &[wire::Refund],
     booked: &[Booked],
     now: DateTime<Utc>,
@@ -158,7 +158,7 @@ fn each_booked_refund_was_made(
 }
 
 /// What was made of an order's payment, and whatever carries the id of one of ours, is in our books by now, as it is.
-fn each_refund_is_booked(
+pub(crate) fn each_refund_is_booked(
     made: &[wire::Refund],
     booked: &[Booked],
     orders: &HashSet<&str>,

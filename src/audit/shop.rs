@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// An undecided checkout or refund, or a message that nobody took, older than this needs a person.
-pub(super) const HORIZON: TimeDelta = TimeDelta::hours(24);
+pub(crate) const HORIZON: TimeDelta = TimeDelta::hours(24);
 
 /// How long a published message may be on its way to its consumers.
 pub(super) const DELIVERY: TimeDelta = TimeDelta::minutes(5);
@@ -234,7 +234,7 @@ async fn discrepancies_are_resolved(tx: &mut Tx) -> sqlx::Result<Invariant> {
     ))
 }
 
-pub(super) fn violated<T: Display>(name: &'static str, kind: &str, rows: &[(T,)]) -> Invariant
+pub(crate) fn violated<T: Display>(name: &'static str, kind: &str, rows: &[(T,)]) -> Invariant
 where
     (T,): Row,
 {

@@ -48,7 +48,7 @@ pub use self::{
     record::{Verdict, record},
     submit::{SubmitError, Submitted, submit},
 };
-use crate::{clock::Clock, db::Db, pricing::Pricing, provider::Provider};
+use crate::{clock::Clock, db::Db, pricing::Pricing, probe::Probe, provider::Provider};
 
 /// Where purchases are made: everything that the path of a payment works with.
 #[derive(Clone, Debug)]
@@ -69,4 +69,17 @@ pub struct Till {
     pub public_url: String,
     /// What is paid beside the goods.
     pub pricing: Arc<Pricing>,
+}
+
+impl Till {
+    /// The same, with every boundary reported to `probe`: of the database and of the provider, and of the bus and the post,
+    /// which ask the database's handle whom to tell.
+    #[must_use = "the probe is on the returned till"]
+    pub fn with_probe(&self, probe: &Probe) -> Self {
+        Self {
+            db: self.db.with_probe(probe.clone()),
+            provider: self.provider.clone().with_probe(probe.clone()),
+            ..self.clone()
+        }
+    }
 }

@@ -53,7 +53,10 @@ pub async fn run(till: Till, stopping: CancellationToken) {
 }
 
 /// Drives what is due, and returns when there will be more.
-async fn round(till: &Till, stopping: &CancellationToken) -> sqlx::Result<Option<DateTime<Utc>>> {
+pub async fn round(
+    till: &Till,
+    stopping: &CancellationToken,
+) -> sqlx::Result<Option<DateTime<Utc>>> {
     let due = due(&till.db, till.clock.now()).await?;
     stream::iter(due)
         .for_each_concurrent(AT_ONCE, async |(id,)| {

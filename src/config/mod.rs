@@ -1,13 +1,14 @@
 //! Flags and environment, parsed into values that are valid.
 //!
-//! Here is the whole command line; a file each for the flags of `serve`, of `provider` and of the commands that an
-//! `operator` uses; how the shop `prices`; what several of them share (`shared`), and how values (`value`) are read.
+//! Here is the whole command line; a file each for the flags of `serve`, of `provider`, of `sweep` and of the commands that
+//! an `operator` uses; how the shop `prices`; what several of them share (`shared`), and how values (`value`) are read.
 
 mod operator;
 mod prices;
 mod provider;
 mod serve;
 mod shared;
+mod sweep;
 mod value;
 
 use clap::{Parser, Subcommand};
@@ -21,6 +22,7 @@ pub use self::{
     provider::ProviderArgs,
     serve::ServeArgs,
     shared::{Database, Log, LogFormat, ProviderAt, ProviderKey},
+    sweep::{SweepArgs, SweptFlow},
 };
 
 /// A payment checkout that is safe to run twice, with a payment provider that misbehaves on request.
@@ -48,6 +50,9 @@ pub enum Command {
     Provider(ProviderArgs),
     /// Check every invariant: exit 0 when all hold, 1 when one is broken, 2 when it could not look
     Audit(AuditArgs),
+    /// Tell every story with every fault at every boundary: exit 0 when nothing was lost or doubled, 1 when something was, 2
+    /// when it could not look
+    Sweep(SweepArgs),
     /// Create or upgrade the schema and stop
     Migrate(MigrateArgs),
     /// Bring products into the catalog

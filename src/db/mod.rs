@@ -21,20 +21,20 @@
 
 mod connect;
 mod news;
-mod probe;
 mod query;
 mod retry;
 
-use std::{fmt, sync::Arc};
+use std::{fmt, io, sync::Arc};
 
 use sqlx::{Database, PgPool, Pool, SqlitePool, Transaction};
 
 use self::news::News;
+use self::query::Watch;
 pub use self::{
-    probe::{Boundary, Probe},
     query::{Query, Row, Value},
     retry::{Transient, retrying},
 };
+use crate::probe::{Boundary, Failure, Probe, report};
 
 /// A handle to the database; cheap to clone.
 #[derive(Clone)]
@@ -63,17 +63,22 @@ impl Db {
     /// takes it at the first write, after rows were already read; if anybody wrote in between, those rows are
     /// stale and SQLite fails at once instead of waiting.
     pub async fn begin(&self) -> sqlx::Result<Tx> {
-        self.start("begin immediate", "begin").await
+        report(self.probe(), Boundary::BeforeBegin).await?;
+        let tx = self.start("begin immediate", "begin").await?;
+        report(self.probe(), Boundary::AfterBegin).await?;
+        Ok(tx)
     }
 
     /// Begins a read-only transaction over one snapshot of the database.
     pub async fn read(&self) -> sqlx::Result<Tx> {
-        self.start("begin", "begin isolation level repeatable read, read only")
-            .await
+        report(self.probe(), Boundary::BeforeSnapshot).await?;
+        let postgres = "begin isolation level repeatable read, read only";
+        let tx = self.start("begin", postgres).await?;
+        report(self.probe(), Boundary::AfterSnapshot).await?;
+        Ok(tx)
     }
 
     async fn start(&self, sqlite: &'static str, postgres: &'static str) -> sqlx::Result<Tx> {
-        probe::report(self.probe.as_ref(), Boundary::BeforeBegin).await?;
         let conn = match &self.pools {
             Pools::Sqlite { writer, readers } => {
                 let pool = if sqlite == "begin" { readers } else { writer };
@@ -81,10 +86,10 @@ impl Db {
             }
             Pools::Postgres(pool) => Conn::Postgres(uncancelled(pool, postgres).await?),
         };
-        probe::report(self.probe.as_ref(), Boundary::AfterBegin).await?;
         Ok(Tx {
             conn,
             probe: self.probe.clone(),
+            is_lost: false,
             news: Arc::clone(&self.news),
             leaves_work: false,
         })
@@ -94,9 +99,9 @@ impl Db {
     pub fn query(&self, sql: &'static str) -> Query<'_> {
         match &self.pools {
             Pools::Sqlite { readers, .. } => {
-                Query::on_sqlite_pool(sql, readers, self.probe.as_ref())
+                Query::on_sqlite_pool(sql, readers, Watch::alone(self.probe()))
             }
-            Pools::Postgres(pool) => Query::on_postgres_pool(sql, pool, self.probe.as_ref()),
+            Pools::Postgres(pool) => Query::on_postgres_pool(sql, pool, Watch::alone(self.probe())),
         }
     }
 
@@ -107,6 +112,11 @@ impl Db {
             probe: Some(probe),
             ..self.clone()
         }
+    }
+
+    /// Who is told of the boundaries of whatever works on this handle.
+    pub fn probe(&self) -> Option<&Probe> {
+        self.probe.as_ref()
     }
 
     /// Whether the engine is PostgreSQL; else it is SQLite.
@@ -140,6 +150,8 @@ impl fmt::Debug for Db {
 pub struct Tx {
     conn: Conn,
     probe: Option<Probe>,
+    /// The probe took its connection away.
+    is_lost: bool,
     news: Arc<News>,
     leaves_work: bool,
 }
@@ -154,9 +166,10 @@ impl Tx {
     ///
     /// Text inside `/*pg … */` runs on PostgreSQL only; to SQLite it is a comment.
     pub fn query(&mut self, sql: &'static str) -> Query<'_> {
+        let watch = Watch::within(self.probe.as_ref(), &mut self.is_lost);
         match &mut self.conn {
-            Conn::Sqlite(tx) => Query::on_sqlite(sql, tx, self.probe.as_ref()),
-            Conn::Postgres(tx) => Query::on_postgres(sql, tx, self.probe.as_ref()),
+            Conn::Sqlite(tx) => Query::on_sqlite(sql, tx, watch),
+            Conn::Postgres(tx) => Query::on_postgres(sql, tx, watch),
         }
     }
 
@@ -168,8 +181,10 @@ impl Tx {
 
     /// Makes the work last. An error means that the outcome is unknown: run the phase again, it must find its
     /// own work (see [`retrying`]).
-    pub async fn commit(self) -> sqlx::Result<()> {
-        probe::report(self.probe.as_ref(), Boundary::BeforeCommit).await?;
+    pub async fn commit(mut self) -> sqlx::Result<()> {
+        Watch::within(self.probe.as_ref(), &mut self.is_lost)
+            .report(Boundary::BeforeCommit)
+            .await?;
         match self.conn {
             Conn::Sqlite(tx) => tx.commit().await?,
             Conn::Postgres(tx) => tx.commit().await?,
@@ -177,7 +192,16 @@ impl Tx {
         if self.leaves_work {
             self.news.work_is_left();
         }
-        probe::report(self.probe.as_ref(), Boundary::AfterCommit).await
+        Ok(report(self.probe.as_ref(), Boundary::AfterCommit).await?)
+    }
+}
+
+impl From<Failure> for sqlx::Error {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Lost => Self::Io(io::ErrorKind::ConnectionReset.into()),
+            Failure::Database(error) => error,
+        }
     }
 }
 

@@ -7,14 +7,14 @@ use sqlx::{
     sqlite::{SqliteArguments, SqliteRow},
 };
 
-use super::probe::{Boundary, Probe, report};
+use crate::probe::{self, Boundary, Failure, Probe};
 
 /// A query under construction: bind its parameters in order, then run it.
 #[must_use = "a query does nothing until it is run"]
 pub struct Query<'t> {
     sql: &'static str,
     statement: Statement<'t>,
-    probe: Option<&'t Probe>,
+    watch: Watch<'t>,
 }
 
 enum Statement<'t> {
@@ -42,28 +42,36 @@ impl<'t> Query<'t> {
     }
 
     /// Runs a statement and returns how many rows it changed.
-    pub async fn execute(self) -> sqlx::Result<u64> {
-        report(self.probe, Boundary::BeforeStatement(self.sql)).await?;
+    pub async fn execute(mut self) -> sqlx::Result<u64> {
+        self.watch
+            .report(Boundary::BeforeStatement(self.sql))
+            .await?;
         let changed = match self.statement {
             Statement::Sqlite(query, conn) => query.execute(conn).await?.rows_affected(),
             Statement::SqlitePool(query, pool) => query.execute(pool).await?.rows_affected(),
             Statement::Postgres(query, conn) => query.execute(conn).await?.rows_affected(),
             Statement::PostgresPool(query, pool) => query.execute(pool).await?.rows_affected(),
         };
-        report(self.probe, Boundary::AfterStatement(self.sql)).await?;
+        self.watch
+            .report(Boundary::AfterStatement(self.sql))
+            .await?;
         Ok(changed)
     }
 
     /// All rows.
-    pub async fn fetch_all<R: Row>(self) -> sqlx::Result<Vec<R>> {
-        report(self.probe, Boundary::BeforeStatement(self.sql)).await?;
+    pub async fn fetch_all<R: Row>(mut self) -> sqlx::Result<Vec<R>> {
+        self.watch
+            .report(Boundary::BeforeStatement(self.sql))
+            .await?;
         let rows = match self.statement {
             Statement::Sqlite(query, conn) => load(&query.fetch_all(conn).await?),
             Statement::SqlitePool(query, pool) => load(&query.fetch_all(pool).await?),
             Statement::Postgres(query, conn) => load(&query.fetch_all(conn).await?),
             Statement::PostgresPool(query, pool) => load(&query.fetch_all(pool).await?),
         }?;
-        report(self.probe, Boundary::AfterStatement(self.sql)).await?;
+        self.watch
+            .report(Boundary::AfterStatement(self.sql))
+            .await?;
         Ok(rows)
     }
 
@@ -88,53 +96,87 @@ impl<'t> Query<'t> {
     pub(super) fn on_sqlite(
         sql: &'static str,
         conn: &'t mut SqliteConnection,
-        probe: Option<&'t Probe>,
+        watch: Watch<'t>,
     ) -> Self {
         let statement = Statement::Sqlite(sqlx::query(sql), conn);
         Self {
             sql,
             statement,
-            probe,
+            watch,
         }
     }
 
     pub(super) fn on_sqlite_pool(
         sql: &'static str,
         pool: &'t SqlitePool,
-        probe: Option<&'t Probe>,
+        watch: Watch<'t>,
     ) -> Self {
         let statement = Statement::SqlitePool(sqlx::query(sql), pool);
         Self {
             sql,
             statement,
-            probe,
+            watch,
         }
     }
 
     pub(super) fn on_postgres(
         sql: &'static str,
         conn: &'t mut PgConnection,
-        probe: Option<&'t Probe>,
+        watch: Watch<'t>,
     ) -> Self {
         let statement = Statement::Postgres(sqlx::query(with_postgres_parts(sql)), conn);
         Self {
             sql,
             statement,
-            probe,
+            watch,
         }
     }
 
-    pub(super) fn on_postgres_pool(
-        sql: &'static str,
-        pool: &'t PgPool,
-        probe: Option<&'t Probe>,
-    ) -> Self {
+    pub(super) fn on_postgres_pool(sql: &'static str, pool: &'t PgPool, watch: Watch<'t>) -> Self {
         let statement = Statement::PostgresPool(sqlx::query(with_postgres_parts(sql)), pool);
         Self {
             sql,
             statement,
-            probe,
+            watch,
         }
+    }
+}
+
+/// Who is told of a query's boundaries.
+pub(super) struct Watch<'t> {
+    probe: Option<&'t Probe>,
+    /// Of the transaction around it.
+    is_lost: Option<&'t mut bool>,
+}
+
+impl<'t> Watch<'t> {
+    /// Of a query by itself.
+    pub(super) fn alone(probe: Option<&'t Probe>) -> Self {
+        let is_lost = None;
+        Self { probe, is_lost }
+    }
+
+    /// Of a query in a transaction. Once the probe has taken the connection away, nothing gets through any more, whatever
+    /// is tried; dropping the transaction rolls back, as the server does when a connection ends.
+    pub(super) fn within(probe: Option<&'t Probe>, is_lost: &'t mut bool) -> Self {
+        let is_lost = Some(is_lost);
+        Self { probe, is_lost }
+    }
+
+    pub(super) async fn report(&mut self, boundary: Boundary) -> sqlx::Result<()> {
+        let Some(probe) = self.probe else {
+            return Ok(());
+        };
+        let before = self.is_lost.as_deref().is_some_and(|is_lost| *is_lost);
+        let told = if before {
+            Err(Failure::Lost)
+        } else {
+            probe::report(Some(probe), boundary).await
+        };
+        if let (Err(Failure::Lost), Some(is_lost)) = (&told, &mut self.is_lost) {
+            **is_lost = true;
+        }
+        Ok(told?)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::{future::Future, time::Duration};
 
-use rand::RngExt as _;
+use crate::waits;
 
 /// How often [`retrying`] runs its work before it reports the failure.
 const ATTEMPTS: u32 = 7;
@@ -30,9 +30,7 @@ where
     for _ in 1..ATTEMPTS {
         match work().await {
             Err(error) if error.is_transient() => {
-                // Full jitter: two phases that ran into each other should not do so again.
-                let wait = rand::rng().random_range(Duration::ZERO..=longest);
-                tokio::time::sleep(wait).await;
+                tokio::time::sleep(waits::before_next_try(longest, Duration::ZERO)).await;
                 longest *= 2;
             }
             outcome => return outcome,

@@ -1,15 +1,16 @@
-//! Where mails go: into a folder, to be looked at, or to a mail server.
+//! Where mails go: into a folder, to be looked at, to a mail server, or into memory, to be counted.
 
 use std::{
     fs::{self, File},
     io::{self, Write as _},
     path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
 use lettre::{AsyncSmtpTransport, AsyncTransport as _, Message, Tokio1Executor};
 
-use crate::secret::Secret;
+use crate::{probe::Failure, secret::Secret};
 
 /// How long the mail server may take over each step. Those who sent the mail wait for the whole of it a little longer.
 const STEP: Duration = Duration::from_secs(30);
@@ -21,6 +22,40 @@ pub enum Post {
     Folder(PathBuf),
     /// A connection for each.
     Smtp(AsyncSmtpTransport<Tokio1Executor>),
+    /// Kept in memory, each copy, for whoever counts them.
+    Tray(Tray),
+}
+
+/// Mails that were posted, in the order in which they came; cheap to clone, and clones share them.
+#[derive(Clone, Debug, Default)]
+pub struct Tray(Arc<Mutex<Vec<Posted>>>);
+
+/// A mail in the tray.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Posted {
+    /// What it was called.
+    pub name: String,
+    /// By which its receiver tells two copies from two mails.
+    pub message_id: String,
+}
+
+impl Tray {
+    /// All of them.
+    pub fn mails(&self) -> Vec<Posted> {
+        self.lock().clone()
+    }
+
+    /// Puts a mail on top.
+    pub fn put(&self, name: &str, message_id: &str) {
+        self.lock().push(Posted {
+            name: name.to_owned(),
+            message_id: message_id.to_owned(),
+        });
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Posted>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Post {
@@ -48,6 +83,11 @@ impl Post {
                 Err(error) if error.is_timeout() => Err(SendError::Unanswered),
                 Err(error) => Err(SendError::Later(error.to_string())),
             },
+            Self::Tray(tray) => {
+                let id = message.headers().get_raw("Message-ID");
+                tray.put(name, id.unwrap_or_default());
+                Ok(())
+            }
         }
     }
 }
@@ -82,6 +122,12 @@ pub enum SendError {
     /// The server said no.
     #[error("refused: {0}")]
     Refused(String),
+}
+
+impl From<Failure> for SendError {
+    fn from(_: Failure) -> Self {
+        Self::Later("the connection broke".to_owned())
+    }
 }
 
 /// The URL does not name a mail server.

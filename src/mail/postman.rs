@@ -15,13 +15,14 @@ use std::time::Duration;
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::{
-    Mail,
-    compose::{ComposeError, Composer},
+    Kind, Mail,
+    compose::{ComposeError, Composer, Letter},
     post::{Post, SendError},
 };
 use crate::{
     clock::Clock,
     db::{Db, retrying},
+    probe::{Boundary, report},
     workers::{self, Work, backoff},
 };
 
@@ -132,9 +133,16 @@ impl Work for Postman {
 impl Postman {
     async fn send(&self, mail: &Mail) -> Result<(), Failure> {
         let letter = self.composer.compose(mail).await?;
-        tokio::time::timeout(PATIENCE, self.post.send(&letter.name, letter.message))
+        tokio::time::timeout(PATIENCE, self.post_letter(mail.kind, letter))
             .await
             .unwrap_or(Err(SendError::Unanswered))?;
+        Ok(())
+    }
+
+    async fn post_letter(&self, kind: Kind, letter: Letter) -> Result<(), SendError> {
+        report(self.db.probe(), Boundary::BeforeMail(kind.name())).await?;
+        self.post.send(&letter.name, letter.message).await?;
+        report(self.db.probe(), Boundary::AfterMail(kind.name())).await?;
         Ok(())
     }
 }

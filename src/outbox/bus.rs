@@ -7,9 +7,13 @@ use chrono::TimeDelta;
 
 use super::{
     Message,
-    inbox::{CONSUMERS, ConsumeError, consume},
+    inbox::{CONSUMERS, ConsumeError, Consumer, consume},
 };
-use crate::{clock::Clock, db::Db};
+use crate::{
+    clock::Clock,
+    db::Db,
+    probe::{Boundary, Failure, report},
+};
 
 /// How long a bus may keep a message, and consumers may be away. What tells a repetition from news is kept for longer.
 pub const KEPT: TimeDelta = TimeDelta::days(14);
@@ -58,11 +62,29 @@ impl Bus for InProcess {
         let mut outcome = Ok(());
         for consumer in CONSUMERS {
             // One that fails does not keep the message from the others.
-            if let Err(error) = consume(&self.db, consumer, message, self.clock.now()).await {
-                outcome = outcome.and(Err(because(consumer.name(), &error)));
-            }
+            let heard = self.hand_over(consumer, message).await;
+            outcome = outcome.and(heard);
         }
         outcome
+    }
+}
+
+impl InProcess {
+    /// `Ok` is the consumer's acknowledgement.
+    async fn hand_over(&self, consumer: Consumer, message: &Message) -> Result<(), PublishError> {
+        let name = consumer.name();
+        consume(&self.db, consumer, message, self.clock.now())
+            .await
+            .map_err(|error| because(name, &error))?;
+        report(self.db.probe(), Boundary::BeforeAcknowledge(name)).await?;
+        report(self.db.probe(), Boundary::AfterAcknowledge(name)).await?;
+        Ok(())
+    }
+}
+
+impl From<Failure> for PublishError {
+    fn from(_: Failure) -> Self {
+        Self::Unavailable("the connection broke".to_owned())
     }
 }
 

@@ -27,6 +27,7 @@ use super::{
 use crate::{
     clock::Clock,
     db::{Db, retrying},
+    probe::{Boundary, report},
     workers::{self, Work, backoff},
 };
 
@@ -109,8 +110,7 @@ impl Work for Relay {
     }
 
     async fn perform(&self, row: Claimed) -> sqlx::Result<()> {
-        let published = self.bus.publish(&row.message, row.returns);
-        let published = tokio::time::timeout(PATIENCE, published).await;
+        let published = tokio::time::timeout(PATIENCE, self.publish(&row)).await;
         let error = match published {
             Ok(Ok(())) => {
                 return retrying(|| mark_published(&self.db, &row, self.clock.now())).await;
@@ -129,6 +129,15 @@ impl Work for Relay {
         let until = now + backoff(row.attempts, LONGEST_WAIT);
         let parked_at = parked.then_some(now);
         retrying(|| postpone(&self.db, &row, until, parked_at, &error)).await
+    }
+}
+
+impl Relay {
+    async fn publish(&self, row: &Claimed) -> Result<(), PublishError> {
+        report(self.db.probe(), Boundary::BeforePublish).await?;
+        self.bus.publish(&row.message, row.returns).await?;
+        report(self.db.probe(), Boundary::AfterPublish).await?;
+        Ok(())
     }
 }
 

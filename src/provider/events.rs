@@ -22,7 +22,8 @@ impl Provider {
     /// The event named `id`. `None` when the provider does not know it.
     pub async fn event(&self, id: &str) -> Result<Option<Value>, Doubt> {
         let path = format!("/v1/events/{}", percent_encode(id));
-        let answer = self.transport.get(&path, READ_PATIENCE).await?;
+        let answer = self.transport.get("events.retrieve", &path, READ_PATIENCE);
+        let answer = answer.await?;
         if_known(&answer)?.map(|()| answer.parse()).transpose()
     }
 
@@ -30,7 +31,11 @@ impl Provider {
     pub async fn events_after(&self, last: &str) -> Result<Option<Events>, Doubt> {
         let answer = self
             .transport
-            .get(&path(&[("ending_before", last)]), READ_PATIENCE)
+            .get(
+                "events.list",
+                &path(&[("ending_before", last)]),
+                READ_PATIENCE,
+            )
             .await?;
         let page = if_known(&answer)?.map(|()| answer.parse()).transpose()?;
         Ok(page.map(Events::oldest_first))
@@ -44,7 +49,9 @@ impl Provider {
         for page in 0..PAGES_MAX {
             let mut query = vec![("created[gte]", since.as_str())];
             query.extend(after.as_deref().map(|after| ("starting_after", after)));
-            let answer = self.transport.get(&path(&query), READ_PATIENCE).await?;
+            let path = path(&query);
+            let answer = self.transport.get("events.list", &path, READ_PATIENCE);
+            let answer = answer.await?;
             let list: List<Value> = answer.parse()?;
             if !list.has_more {
                 return Ok(Events {

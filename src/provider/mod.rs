@@ -27,7 +27,7 @@ use self::{
     transport::Transport,
     wire::{List, PaymentIntent},
 };
-use crate::{money::Money, secret::Secret};
+use crate::{money::Money, probe::Probe, secret::Secret};
 
 /// The provider's own bound for one page of a list.
 const PAGE: &str = "100";
@@ -111,6 +111,13 @@ impl Provider {
         Ok(Self { transport })
     }
 
+    /// The same provider, with every boundary of each attempt reported to `probe`.
+    #[must_use = "the probe is on the returned client"]
+    pub fn with_probe(self, probe: Probe) -> Self {
+        let transport = self.transport.with_probe(probe);
+        Self { transport }
+    }
+
     /// Creates and confirms a payment intent from the bytes of [`payment_intent_request`], under `key`. An answer that
     /// is about another checkout's payment says nothing of this one.
     ///
@@ -123,19 +130,33 @@ impl Provider {
         body: &str,
         give_up: Duration,
     ) -> Outcome {
-        let path = "/v1/payment_intents";
-        let answer = self.transport.post(path, key, body, give_up).await;
-        let intent = answer.and_then(|answer| PaymentIntent::of_answer(&answer));
+        let intent = self.create(key, body, give_up).await;
         Outcome::of_answered(intent.and_then(|intent| match intent.checkout_id() {
             Some(id) if id == checkout_id => Ok(intent),
             _ => Err(Doubt::Unexpected),
         }))
     }
 
+    /// The same, of any bytes that make a payment intent: whether the answer is about it is for the caller to see.
+    pub async fn create(
+        &self,
+        key: &str,
+        body: &str,
+        give_up: Duration,
+    ) -> Result<PaymentIntent, Doubt> {
+        let path = "/v1/payment_intents";
+        let operation = "payment_intents.create";
+        let answer = self.transport.post(operation, path, key, body, give_up);
+        PaymentIntent::of_answer(&answer.await?)
+    }
+
     /// How the payment intent `id` stands now.
     pub async fn retrieve(&self, id: &str) -> Outcome {
         let path = format!("/v1/payment_intents/{}", percent_encode(id));
-        let answer = self.transport.get(&path, READ_PATIENCE).await;
+        let answer = self
+            .transport
+            .get("payment_intents.retrieve", &path, READ_PATIENCE);
+        let answer = answer.await;
         Outcome::of_answered(answer.and_then(|answer| PaymentIntent::of_answer(&answer)))
     }
 
@@ -144,7 +165,9 @@ impl Provider {
     pub async fn cancel(&self, id: &str, key: &str, give_up: Duration) -> Outcome {
         let path = format!("/v1/payment_intents/{}/cancel", percent_encode(id));
         let body = "cancellation_reason=abandoned";
-        let answer = self.transport.post(&path, key, body, give_up).await;
+        let operation = "payment_intents.cancel";
+        let answer = self.transport.post(operation, &path, key, body, give_up);
+        let answer = answer.await;
         Outcome::of_answered(answer.and_then(|answer| PaymentIntent::of_answer(&answer)))
     }
 
@@ -178,7 +201,10 @@ impl Provider {
         for _ in 0..PAGES_MAX {
             let last = intents.last().map(|intent| intent.id.as_str());
             let path = page_path(since, last);
-            let answer = self.transport.get(&path, READ_PATIENCE).await?;
+            let answer = self
+                .transport
+                .get("payment_intents.list", &path, READ_PATIENCE);
+            let answer = answer.await?;
             let page: List<PaymentIntent> = answer.parse()?;
             let is_last = !page.has_more || is_enough(&page.data);
             intents.extend(page.data);
@@ -193,7 +219,11 @@ impl Provider {
     pub async fn ping(&self) -> Result<(), Doubt> {
         let answer = self
             .transport
-            .get("/v1/payment_intents?limit=1", Duration::ZERO)
+            .get(
+                "payment_intents.list",
+                "/v1/payment_intents?limit=1",
+                Duration::ZERO,
+            )
             .await?;
         answer.parse::<List<PaymentIntent>>().map(|_| ())
     }

@@ -47,7 +47,7 @@ impl Provider {
             .finish();
         match self
             .transport
-            .post("/v1/refunds", key, &body, give_up)
+            .post("refunds.create", "/v1/refunds", key, &body, give_up)
             .await
         {
             Ok(answer) => RefundOutcome::of_answer(&answer),
@@ -69,7 +69,8 @@ impl Provider {
         let mut refunds: Vec<Refund> = Vec::new();
         for _ in 0..PAGES_MAX {
             let path = page_path(name, value, refunds.last());
-            let answer = self.transport.get(&path, READ_PATIENCE).await?;
+            let answer = self.transport.get("refunds.list", &path, READ_PATIENCE);
+            let answer = answer.await?;
             let page: List<Refund> = answer.parse()?;
             refunds.extend(page.data);
             if !page.has_more {

@@ -4,12 +4,15 @@
 
 use std::time::{Duration, Instant};
 
-use rand::RngExt as _;
 use reqwest::{Client, Method, RequestBuilder, Response, header, redirect};
 use serde::de::DeserializeOwned;
 
 use super::{outcome::Doubt, requests::Requests};
-use crate::secret::Secret;
+use crate::{
+    probe::{self, Boundary, Failure, Probe},
+    secret::Secret,
+    waits,
+};
 
 /// Attempts of one call, the first included.
 const ATTEMPTS: u32 = 4;
@@ -24,6 +27,7 @@ pub(super) struct Transport {
     base_url: String,
     key: Secret,
     requests: Requests,
+    probe: Option<Probe>,
 }
 
 /// An answer, whatever its status.
@@ -39,6 +43,24 @@ pub(super) struct Answer {
 }
 
 impl Answer {
+    async fn read(response: Response) -> Result<Self, Doubt> {
+        let status = response.status().as_u16();
+        let header = |name| header_of(&response, name);
+        let should_retry = header("stripe-should-retry").map(|value| value == "true");
+        let replayed = header("idempotent-replayed").is_some();
+        let retry_after = header("retry-after")
+            .and_then(|seconds| seconds.parse().ok())
+            .map(Duration::from_secs);
+        let body = response.bytes().await.map_err(|_| Doubt::NoAnswer)?;
+        Ok(Self {
+            status,
+            is_stored: replayed || should_retry == Some(false),
+            should_retry,
+            retry_after,
+            body: body.into(),
+        })
+    }
+
     pub(super) fn parse<T: DeserializeOwned>(&self) -> Result<T, Doubt> {
         match self.status {
             401 | 403 => Err(Doubt::Credentials),
@@ -66,11 +88,21 @@ impl Transport {
             base_url: base_url.trim_end_matches('/').to_owned(),
             key,
             requests: Requests::default(),
+            probe: None,
         })
+    }
+
+    /// The same, with every boundary reported to `probe`.
+    pub(super) fn with_probe(self, probe: Probe) -> Self {
+        Self {
+            probe: Some(probe),
+            ..self
+        }
     }
 
     pub(super) async fn post(
         &self,
+        operation: &'static str,
         path: &str,
         key: &str,
         body: &str,
@@ -82,12 +114,17 @@ impl Transport {
                 .header(header::CONTENT_TYPE, "application/x-www-form-urlencoded")
                 .body(body.to_owned())
         };
-        persist(request, give_up, &self.requests).await
+        self.persist(operation, request, give_up).await
     }
 
-    pub(super) async fn get(&self, path: &str, give_up: Duration) -> Result<Answer, Doubt> {
+    pub(super) async fn get(
+        &self,
+        operation: &'static str,
+        path: &str,
+        give_up: Duration,
+    ) -> Result<Answer, Doubt> {
         let request = || self.request(Method::GET, path);
-        persist(request, give_up, &self.requests).await
+        self.persist(operation, request, give_up).await
     }
 
     fn request(&self, method: Method, path: &str) -> RequestBuilder {
@@ -109,33 +146,58 @@ impl Transport {
     pub(super) fn is_live(&self) -> bool {
         self.key.expose().contains("_live_")
     }
-}
 
-/// Sends the request again while that may help, and no attempt begins after `give_up`.
-async fn persist(
-    request: impl Fn() -> RequestBuilder,
-    give_up: Duration,
-    requests: &Requests,
-) -> Result<Answer, Doubt> {
-    let began = Instant::now();
-    let mut longest = FIRST_WAIT;
-    for attempt in 1..ATTEMPTS {
-        let answer = send(request(), requests).await;
-        if !is_worth_another(&answer) {
-            return answer;
+    /// Sends the request again while that may help, and no attempt begins after `give_up`.
+    async fn persist(
+        &self,
+        operation: &'static str,
+        request: impl Fn() -> RequestBuilder,
+        give_up: Duration,
+    ) -> Result<Answer, Doubt> {
+        let began = Instant::now();
+        let mut longest = FIRST_WAIT;
+        for attempt in 1..ATTEMPTS {
+            let answer = self.send(operation, request()).await;
+            if !is_worth_another(&answer) {
+                return answer;
+            }
+            // When the provider says how long to wait, it is at least that long.
+            let asked = answer.as_ref().ok().and_then(|answer| answer.retry_after);
+            let wait = waits::before_next_try(longest, asked.unwrap_or_default());
+            if began.elapsed() + wait > give_up {
+                return answer;
+            }
+            tracing::debug!(attempt, ?wait, "provider call will be retried");
+            tokio::time::sleep(wait).await;
+            longest = (longest * 2).min(LONGEST_WAIT);
         }
-        // Full jitter: many clients that failed together should not come back together. When the provider says
-        // how long to wait, it is at least that long.
-        let asked = answer.as_ref().ok().and_then(|answer| answer.retry_after);
-        let wait = rand::rng().random_range(Duration::ZERO..=longest) + asked.unwrap_or_default();
-        if began.elapsed() + wait > give_up {
-            return answer;
-        }
-        tracing::debug!(attempt, ?wait, "provider call will be retried");
-        tokio::time::sleep(wait).await;
-        longest = (longest * 2).min(LONGEST_WAIT);
+        self.send(operation, request()).await
     }
-    send(request(), requests).await
+
+    async fn send(
+        &self,
+        operation: &'static str,
+        request: RequestBuilder,
+    ) -> Result<Answer, Doubt> {
+        let answer = self.receive(operation, request).await;
+        let counted = answer.as_ref().map(|it| it.status).map_err(|&doubt| doubt);
+        self.requests.count(counted);
+        answer
+    }
+
+    async fn receive(
+        &self,
+        operation: &'static str,
+        request: RequestBuilder,
+    ) -> Result<Answer, Doubt> {
+        let probe = self.probe.as_ref();
+        probe::report(probe, Boundary::BeforeSend(operation)).await?;
+        let response = request.send().await.map_err(|_| Doubt::NoAnswer)?;
+        probe::report(probe, Boundary::AfterSend(operation)).await?;
+        let answer = Answer::read(response).await?;
+        probe::report(probe, Boundary::AfterReceive(operation)).await?;
+        Ok(answer)
+    }
 }
 
 fn is_worth_another(answer: &Result<Answer, Doubt>) -> bool {
@@ -147,29 +209,11 @@ fn is_worth_another(answer: &Result<Answer, Doubt>) -> bool {
     }
 }
 
-async fn send(request: RequestBuilder, requests: &Requests) -> Result<Answer, Doubt> {
-    let answer = receive(request).await;
-    requests.count(answer.as_ref().map(|it| it.status).map_err(|&doubt| doubt));
-    answer
-}
-
-async fn receive(request: RequestBuilder) -> Result<Answer, Doubt> {
-    let response = request.send().await.map_err(|_| Doubt::NoAnswer)?;
-    let status = response.status().as_u16();
-    let header = |name| header_of(&response, name);
-    let should_retry = header("stripe-should-retry").map(|value| value == "true");
-    let replayed = header("idempotent-replayed").is_some();
-    let retry_after = header("retry-after")
-        .and_then(|seconds| seconds.parse().ok())
-        .map(Duration::from_secs);
-    let body = response.bytes().await.map_err(|_| Doubt::NoAnswer)?;
-    Ok(Answer {
-        status,
-        is_stored: replayed || should_retry == Some(false),
-        should_retry,
-        retry_after,
-        body: body.into(),
-    })
+impl From<Failure> for Doubt {
+    /// Whatever went wrong, no answer came.
+    fn from(_: Failure) -> Self {
+        Self::NoAnswer
+    }
 }
 
 fn header_of(response: &Response, name: &str) -> Option<String> {

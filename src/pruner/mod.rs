@@ -42,7 +42,7 @@ use crate::{
 };
 
 /// How often it looks, give or take a half: processes that were started together shall not look together.
-const LOOK: TimeDelta = TimeDelta::minutes(10);
+pub const LOOK: TimeDelta = TimeDelta::minutes(10);
 
 /// When it looks first, at most: soon, for a process that is restarted often.
 const FIRST_LOOK: TimeDelta = TimeDelta::seconds(5);

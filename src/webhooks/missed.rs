@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// How often the list is read. News usually come by webhook, and the reconciler asks after what is undecided.
-const BEAT: TimeDelta = TimeDelta::minutes(1);
+pub const BEAT: TimeDelta = TimeDelta::minutes(1);
 
 /// Who has read the list has read it for all, for so long. Less than a beat, so that a process alone never waits for itself.
 const TURN: TimeDelta = TimeDelta::seconds(30);
@@ -84,7 +84,7 @@ async fn takes_turn(db: &Db, now: DateTime<Utc>) -> sqlx::Result<bool> {
 }
 
 /// Reads the list from the position to its end.
-async fn catch_up(till: &Till, stopping: &CancellationToken) -> Result<(), CatchUpError> {
+pub async fn catch_up(till: &Till, stopping: &CancellationToken) -> Result<(), CatchUpError> {
     let mut seen = position(&till.db).await?;
     loop {
         let page = tokio::select! {
@@ -195,9 +195,11 @@ async fn advance(db: &Db, event: &str, created: i64, now: DateTime<Utc>) -> sqlx
 
 /// Why the list was not read to its end. The next beat goes on.
 #[derive(Debug, thiserror::Error)]
-enum CatchUpError {
+pub enum CatchUpError {
+    /// Ours.
     #[error("the database failed: {0}")]
     Db(#[from] sqlx::Error),
+    /// The list could not be had.
     #[error(transparent)]
     Provider(#[from] Doubt),
 }

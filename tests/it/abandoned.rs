@@ -1,6 +1,6 @@
 //! The customer was asked by their bank, and never answered.
 
-use boring_checkout::{checkout, db::Boundary, ids::CheckoutId};
+use boring_checkout::{checkout, ids::CheckoutId, probe::Boundary};
 use futures_util::future::join_all;
 use serde_json::Value;
 

@@ -6,8 +6,8 @@ use std::{
 };
 
 use boring_checkout::{
-    db::{Boundary, Probe},
     ids::CheckoutId,
+    probe::{Boundary, Probe},
 };
 use uuid::Uuid;
 

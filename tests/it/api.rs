@@ -1,6 +1,6 @@
 //! A program buys through the API.
 
-use boring_checkout::db::Boundary;
+use boring_checkout::probe::Boundary;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
@@ -364,7 +364,7 @@ async fn a_fault_of_ours_is_a_problem_that_can_be_tried_again() {
     let shop = Shop::open().await;
     let caller = shop.caller();
     let key = fresh_key();
-    let panics = boring_checkout::db::Probe::new(|boundary| {
+    let panics = boring_checkout::probe::Probe::new(|boundary| {
         let here = matches!(boundary, Boundary::AfterStatement(sql) if sql.contains("insert into stock_res"));
         assert!(!here, "as the test wants it");
         async { Ok(()) }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use boring_checkout::db::Boundary;
+use boring_checkout::probe::Boundary;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 

@@ -4,7 +4,7 @@ use futures_util::future::join_all;
 
 use boring_checkout::{
     checkout::{self, Purchase, Submitted},
-    db::Boundary,
+    probe::Boundary,
 };
 
 use crate::world::{Expected, Form, NOTHING, ONCE, Shop, Visitor, eventually, holding, probed};

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use boring_checkout::db::{Boundary, Probe};
+use boring_checkout::probe::{Boundary, Probe};
 use futures_util::future::join_all;
 use rand::{RngExt as _, SeedableRng as _, rngs::SmallRng};
 use serde_json::json;

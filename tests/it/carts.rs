@@ -3,7 +3,7 @@
 use futures_util::future::{join, join_all};
 use serde_json::json;
 
-use boring_checkout::db::Boundary;
+use boring_checkout::probe::Boundary;
 
 use crate::world::{Expected, NOTHING, ONCE, Page, Shop, Visitor, front, holding};
 

@@ -159,6 +159,27 @@ fn a_bad_value_is_one_clear_line_and_exit_2() {
         (&["provider", "--webhook", "http://x"], "--webhook"),
         (&["audit", "--provider-url", "x"], "--provider-url"),
         (&["migrate", "--json"], "--json"),
+        (&["sweep", "--scenario", "lost"], "one of paid, declined"),
+        (&["sweep", "--flow", "fast"], "--flow"),
+        (&["sweep", "--fault", "crash@1"], "--scenario"),
+        (
+            &["sweep", "--scenario", "paid", "--fault", "flood@1"],
+            "one of crash, lost",
+        ),
+        (
+            &["sweep", "--scenario", "paid", "--fault", "crash"],
+            "crash@17",
+        ),
+        (
+            &["sweep", "--scenario", "paid", "--fault", "crash@2+lost@1"],
+            "in their order",
+        ),
+        (&["sweep", "--every", "2"], "--pairs"),
+        (&["sweep", "--jobs", "0"], "--jobs"),
+        (
+            &["sweep", "--database-url", "sqlite://shop.db"],
+            "postgres://",
+        ),
         (&["--lease", "1s", "migrate"], "migrate"),
     ];
     for (arguments, about) in cases {
@@ -204,9 +225,11 @@ async fn what_cannot_be_opened_is_one_clear_line_and_exit_2() {
         is_unusable(&run(&[command, "--database-url", &url]), "database");
     }
     let nobody = "postgres://nobody:hunter2@127.0.0.1:1/nothing";
-    let output = run(&["migrate", "--database-url", nobody]);
-    is_unusable(&output, "refused");
-    assert!(!text(&output.stderr).contains("hunter2"));
+    for command in ["migrate", "sweep"] {
+        let output = run(&[command, "--database-url", nobody]);
+        is_unusable(&output, "refused");
+        assert!(!text(&output.stderr).contains("hunter2"));
+    }
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use boring_checkout::{
     checkout::{self, Submitted},
-    db::{Boundary, Probe},
+    probe::{Boundary, Probe},
 };
 
 use crate::{

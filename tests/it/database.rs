@@ -7,7 +7,8 @@ use std::sync::{
 
 use boring_checkout::{
     checkout::{self, Submitted, Till},
-    db::{Boundary, Db, Probe},
+    db::Db,
+    probe::{Boundary, Probe},
 };
 use futures_util::future::join_all;
 
@@ -121,7 +122,8 @@ async fn buys_while(
     let passed = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&passed);
     let probe = Probe::new(move |_| {
-        let verdict = fault(counter.fetch_add(1, Ordering::SeqCst)).map_or(Ok(()), Err);
+        let verdict =
+            fault(counter.fetch_add(1, Ordering::SeqCst)).map_or(Ok(()), |error| Err(error.into()));
         async { verdict }
     });
     buys(shop, &probed(shop.app(), probe)).await;

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use boring_checkout::db::{Boundary, Probe};
+use boring_checkout::probe::{Boundary, Failure, Probe};
 use futures_util::future::join_all;
 
 use crate::world::{Expected, ONCE, Shop, Visitor, failing, front};
@@ -135,13 +135,7 @@ async fn the_answer_to_each_commit_is_lost_once() {
         let probe = Probe::new(move |boundary| {
             let here =
                 boundary == Boundary::AfterCommit && commits.fetch_add(1, Ordering::SeqCst) == lost;
-            async move {
-                if here {
-                    Err(std::io::Error::from(std::io::ErrorKind::ConnectionReset).into())
-                } else {
-                    Ok(())
-                }
-            }
+            async move { if here { Err(Failure::Lost) } else { Ok(()) } }
         });
         let there = buyer.moved_to(&front(&shop, probe).await);
         let status = there.submits(&form).await.location().to_owned();

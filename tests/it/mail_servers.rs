@@ -4,10 +4,7 @@
 
 use std::{process::Command, time::Duration};
 
-use boring_checkout::{
-    db::{Boundary, Db},
-    mail::operator,
-};
+use boring_checkout::{db::Db, mail::operator, probe::Boundary};
 use chrono::{DateTime, TimeDelta, Utc};
 use futures_util::future::join_all;
 use serde_json::json;

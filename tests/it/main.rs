@@ -64,6 +64,7 @@ mod slow_clients;
 mod slow_methods;
 mod stock;
 mod strangers;
+mod sweep;
 mod taxes;
 mod time_zones;
 mod unknown_outcome;

@@ -169,7 +169,8 @@ async fn while_the_database_is_away_the_counters_are_still_there() {
     let shop = Shop::open().await;
     shop.visitor().sees("/").await;
     let (probe, _) = crate::world::failing("08006", usize::MAX, |boundary| {
-        matches!(boundary, boring_checkout::db::Boundary::AfterBegin)
+        use boring_checkout::probe::Boundary::{AfterBegin, AfterSnapshot};
+        matches!(boundary, AfterBegin | AfterSnapshot)
     });
     let front = crate::world::front(&shop, probe).await;
     let page = crate::world::Visitor::at(&front).sees("/metrics").await;

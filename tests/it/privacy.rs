@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, sync::atomic::Ordering};
 
 use boring_checkout::{
     config::Cli,
-    db::{Boundary, Probe},
+    probe::{Boundary, Probe},
 };
 use clap::Parser as _;
 use futures_util::future::join_all;

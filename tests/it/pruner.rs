@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use boring_checkout::{
     app::App,
-    db::{Boundary, Db},
+    db::Db,
     ids::CheckoutId,
     outbox::{
         self, Message,
         inbox::{CONSUMERS, consume},
     },
+    probe::Boundary,
     pruner::{Pruned, Pruner, Retention},
 };
 use chrono::{DateTime, TimeDelta, Utc};

@@ -4,9 +4,9 @@
 use boring_checkout::{
     app::App,
     checkout::{IdempotencyKey, Till},
-    db::Boundary,
     ids::RefundId,
     orders::OrderNumber,
+    probe::Boundary,
     refunds::{self, Refund, RequestError, Requested, Requester, Status, Wish},
 };
 use futures_util::future::join_all;

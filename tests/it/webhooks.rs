@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering},
 };
 
-use boring_checkout::db::{Boundary, Probe};
+use boring_checkout::probe::{Boundary, Probe};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use tokio::sync::watch;

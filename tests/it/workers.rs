@@ -4,8 +4,9 @@ use std::sync::{Arc, Mutex};
 
 use boring_checkout::{
     clock::Clock,
-    db::{Boundary, Db, Probe},
+    db::Db,
     outbox::{bus::InProcess, operator, relay::Relay},
+    probe::{Boundary, Probe},
     refunds::refunder::Refunder,
     workers::Workers,
 };

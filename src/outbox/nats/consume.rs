@@ -28,6 +28,7 @@ use crate::{
         comeback::{self, Published},
         inbox::{ConsumeError, Consumer, consume},
     },
+    probe::{Boundary, report},
     workers::backoff,
 };
 
@@ -174,7 +175,11 @@ impl Consuming {
                 AckKind::Nak(Some(PULL))
             };
             // An answer that gets lost is followed by another delivery.
+            let name = self.consumer.name();
+            let probe = self.db.probe();
+            report(probe, Boundary::BeforeAcknowledge(name)).await?;
             delivery.ack_with(answer).await?;
+            report(probe, Boundary::AfterAcknowledge(name)).await?;
         }
     }
 

@@ -13,7 +13,7 @@ use std::{
 use boring_checkout::{
     app::App,
     checkout::Till,
-    db::{Boundary, Probe},
+    probe::{Boundary, Probe},
     web,
 };
 use sqlx::error::{DatabaseError, ErrorKind};
@@ -62,7 +62,7 @@ pub fn failing(
                 .is_ok();
         async move {
             if strikes {
-                Err(sqlx::Error::Database(Box::new(Refusal(code))))
+                Err(sqlx::Error::Database(Box::new(Refusal(code))).into())
             } else {
                 Ok(())
             }

@@ -1,44 +1,37 @@
 //! Wiring: from a configuration to a running shop, and to its orderly end.
+//!
+//! 1. here: what a request has at hand, and the shop that serves them.
+//! 2. `parts`: what it is put together from.
+//! 3. [`background`]: what goes on without being asked.
+
+pub mod background;
+mod parts;
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
 use axum_server::{Handle, accept::NoDelayAcceptor};
-use chrono::{DateTime, TimeDelta, Utc};
 use tokio::{net::TcpListener, sync::Mutex, task::JoinHandle};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
+use self::background::Background;
 use crate::{
-    catalog,
-    checkout::{Limits, Till, reconciler},
+    checkout::Till,
     clock::Clock,
     config::ServeArgs,
     db::Db,
-    mail::{
-        compose::Composer,
-        mailbox::Mailbox,
-        post::{Post, UnusableSmtpUrl},
-        postman::Postman,
-    },
+    mail::{mailbox::Mailbox, post::UnusableSmtpUrl},
     money::{Currency, NotAnAmount},
     order_links::OrderLinks,
-    outbox::{
-        bus::{Bus, InProcess},
-        inbox::CONSUMERS,
-        nats::{Nats, UnusableBusUrl, consume::Consuming},
-        relay::Relay,
-    },
-    provider::{Provider, UnusableUrl},
-    pruner::Pruner,
-    refunds::refunder::Refunder,
+    outbox::nats::UnusableBusUrl,
+    provider::UnusableUrl,
     secret::Secret,
-    simulator::{Simulator, SimulatorConfig, SimulatorError, WebhookTarget},
+    simulator::{Simulator, SimulatorError},
     web::{
         self,
         admin::access::{self, Access},
         api::ApiKeys,
         metrics::Metrics,
     },
-    webhooks::missed,
     workers::Workers,
 };
 
@@ -96,13 +89,10 @@ impl Shop {
         let db = Db::open(args.database.url.expose())
             .await
             .map_err(StartError::Database)?;
-        fill_catalog(&db, pricing.currency, clock.now()).await?;
-        let listener = TcpListener::bind(args.listen)
-            .await
-            .map_err(|error| StartError::Listen(args.listen, error))?;
-        let address = listener
-            .local_addr()
-            .map_err(|error| StartError::Listen(args.listen, error))?;
+        parts::fill_catalog(&db, pricing.currency, clock.now()).await?;
+        let listening = |error| StartError::Listen(args.listen, error);
+        let listener = TcpListener::bind(args.listen).await.map_err(listening)?;
+        let address = listener.local_addr().map_err(listening)?;
         let public_url = match &args.public_url {
             Some(url) => url.clone(),
             None => format!("http://{address}"),
@@ -110,7 +100,7 @@ impl Shop {
         let (provider_url, simulator) = if let Some(url) = &args.provider_url {
             (url.clone(), None)
         } else {
-            let simulator = start_simulator(args, address).await?;
+            let simulator = parts::start_simulator(args, address).await?;
             (simulator.url(), Some(simulator))
         };
         let order_links = OrderLinks::open(&db, &public_url, clock.now())
@@ -127,24 +117,10 @@ impl Shop {
             access: Access::by(&password),
             metrics: Metrics::default(),
             auditing: Arc::default(),
-            till: Till {
-                provider: Provider::new(
-                    &provider_url,
-                    args.provider_key.key.clone(),
-                    args.provider_timeout,
-                )?,
-                db,
-                clock,
-                lease: TimeDelta::from_std(args.lease).unwrap_or(TimeDelta::MAX),
-                authentication_time: TimeDelta::from_std(args.authentication_time)
-                    .unwrap_or(TimeDelta::MAX),
-                limits: Limits::new(args.attempts_per_session, args.attempts_per_address),
-                public_url,
-                pricing: Arc::new(pricing),
-            },
+            till: parts::till(args, db, clock, pricing, public_url, &provider_url)?,
             webhook_secrets: args.webhook_secret.clone().into(),
             api_keys: ApiKeys::new(&args.api_keys()),
-            mailbox: mailbox(args),
+            mailbox: parts::mailbox(args),
             answer_within: args.request_timeout,
             proxies: args.proxies,
             tasks: TaskTracker::new(),
@@ -152,7 +128,8 @@ impl Shop {
         let workers = Workers::on(&app.till.db);
         let stopping = CancellationToken::new();
         if args.workers {
-            start_workers(&workers, &app, args, &stopping).await?;
+            let background = Background::of(&app, args).await?;
+            background.start(&workers, &app.tasks, &stopping);
         }
         let connections = Handle::new();
         let serving = tokio::spawn(serve(listener, app.clone(), connections.clone()));
@@ -209,107 +186,6 @@ async fn serve(listener: TcpListener, app: App, connections: Handle<SocketAddr>)
         .header_read_timeout(app.answer_within);
     let router = web::router(app).into_make_service_with_connect_info::<SocketAddr>();
     server.serve(router).await
-}
-
-/// Fills an empty catalog. A full one must be priced in the shop's currency: a figure would be right in no other.
-async fn fill_catalog(db: &Db, currency: Currency, now: DateTime<Utc>) -> Result<(), StartError> {
-    catalog::demo::seed_when_empty(db, currency, now)
-        .await
-        .map_err(StartError::Database)?;
-    let other = catalog::other_currency(db, currency).await;
-    match other.map_err(StartError::Database)? {
-        None => Ok(()),
-        Some(catalog) => Err(StartError::OtherCurrency { catalog, currency }),
-    }
-}
-
-/// A part of the lab, as long as mails are files.
-fn mailbox(args: &ServeArgs) -> Option<Mailbox> {
-    (args.is_lab_on() && args.smtp_url.is_none()).then(|| Mailbox::at(&args.mail_folder))
-}
-
-/// Starts what works without being asked. Any number of processes may do so.
-async fn start_workers(
-    workers: &Workers,
-    app: &App,
-    args: &ServeArgs,
-    stopping: &CancellationToken,
-) -> Result<(), StartError> {
-    let (till, tasks) = (&app.till, &app.tasks);
-    tasks.spawn(reconciler::run(till.clone(), stopping.clone()));
-    tasks.spawn(missed::run(till.clone(), stopping.clone()));
-    let (db, clock) = (till.db.clone(), till.clock.clone());
-    let pruner = Pruner {
-        db: db.clone(),
-        clock: clock.clone(),
-        keep: args.keep.clone(),
-    };
-    tasks.spawn(pruner.run(stopping.clone()));
-    let bus: Arc<dyn Bus> = match &args.bus_url {
-        Some(url) => Arc::new(join_bus(url, app, stopping).await?),
-        None => Arc::new(InProcess {
-            db: db.clone(),
-            clock: clock.clone(),
-        }),
-    };
-    let composer = Composer {
-        db: db.clone(),
-        from: args.mail_from.clone(),
-        links: app.order_links.clone(),
-    };
-    let post = match &args.smtp_url {
-        Some(url) => Post::smtp(url)?,
-        None => Post::Folder(args.mail_folder.clone()),
-    };
-    workers.start(Relay {
-        db: db.clone(),
-        clock: clock.clone(),
-        bus,
-    });
-    workers.start(Postman {
-        db,
-        clock,
-        composer,
-        post,
-    });
-    workers.start(Refunder { till: till.clone() });
-    Ok(())
-}
-
-/// Connects to the bus between processes, and lets every consumer consume from it.
-async fn join_bus(
-    url: &Secret,
-    app: &App,
-    stopping: &CancellationToken,
-) -> Result<Nats, UnusableBusUrl> {
-    let nats = Nats::connect(url).await?;
-    for consumer in CONSUMERS {
-        let consuming = Consuming {
-            nats: nats.clone(),
-            consumer,
-            db: app.till.db.clone(),
-            clock: app.till.clock.clone(),
-        };
-        app.tasks.spawn(consuming.run(stopping.clone()));
-    }
-    Ok(nats)
-}
-
-/// Starts the simulator with a webhook endpoint that points back at the shop.
-async fn start_simulator(args: &ServeArgs, shop: SocketAddr) -> Result<Simulator, StartError> {
-    let secret = args.webhook_secret.first();
-    let webhooks = secret.map(|secret| WebhookTarget {
-        url: format!("http://{shop}/webhooks/provider"),
-        secret: secret.expose().to_owned(),
-    });
-    let simulator = Simulator::start_with(SimulatorConfig {
-        listen: args.provider_listen,
-        database_url: args.provider_database_url.clone(),
-        key: args.provider_key.key.expose().to_owned(),
-        webhooks: webhooks.into_iter().collect(),
-        ..SimulatorConfig::default()
-    });
-    Ok(simulator.await?)
 }
 
 /// Why the shop did not start, in one line.

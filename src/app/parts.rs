@@ -1,0 +1,82 @@
+//! What a shop is put together from.
+
+use std::{net::SocketAddr, sync::Arc};
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use super::StartError;
+use crate::{
+    catalog,
+    checkout::{Limits, Till},
+    clock::Clock,
+    config::ServeArgs,
+    db::Db,
+    mail::mailbox::Mailbox,
+    money::Currency,
+    pricing::Pricing,
+    provider::Provider,
+    simulator::{Simulator, SimulatorConfig, WebhookTarget},
+};
+
+/// Fills an empty catalog. A full one must be priced in the shop's currency: a figure would be right in no other.
+pub(super) async fn fill_catalog(
+    db: &Db,
+    currency: Currency,
+    now: DateTime<Utc>,
+) -> Result<(), StartError> {
+    catalog::demo::seed_when_empty(db, currency, now)
+        .await
+        .map_err(StartError::Database)?;
+    let other = catalog::other_currency(db, currency).await;
+    match other.map_err(StartError::Database)? {
+        None => Ok(()),
+        Some(catalog) => Err(StartError::OtherCurrency { catalog, currency }),
+    }
+}
+
+pub(super) fn till(
+    args: &ServeArgs,
+    db: Db,
+    clock: Clock,
+    pricing: Pricing,
+    public_url: String,
+    provider_url: &str,
+) -> Result<Till, StartError> {
+    let key = args.provider_key.key.clone();
+    Ok(Till {
+        provider: Provider::new(provider_url, key, args.provider_timeout)?,
+        db,
+        clock,
+        lease: TimeDelta::from_std(args.lease).unwrap_or(TimeDelta::MAX),
+        authentication_time: TimeDelta::from_std(args.authentication_time)
+            .unwrap_or(TimeDelta::MAX),
+        limits: Limits::new(args.attempts_per_session, args.attempts_per_address),
+        public_url,
+        pricing: Arc::new(pricing),
+    })
+}
+
+/// A part of the lab, as long as mails are files.
+pub(super) fn mailbox(args: &ServeArgs) -> Option<Mailbox> {
+    (args.is_lab_on() && args.smtp_url.is_none()).then(|| Mailbox::at(&args.mail_folder))
+}
+
+/// Starts the simulator with a webhook endpoint that points back at the shop.
+pub(super) async fn start_simulator(
+    args: &ServeArgs,
+    shop: SocketAddr,
+) -> Result<Simulator, StartError> {
+    let secret = args.webhook_secret.first();
+    let webhooks = secret.map(|secret| WebhookTarget {
+        url: format!("http://{shop}/webhooks/provider"),
+        secret: secret.expose().to_owned(),
+    });
+    let simulator = Simulator::start_with(SimulatorConfig {
+        listen: args.provider_listen,
+        database_url: args.provider_database_url.clone(),
+        key: args.provider_key.key.expose().to_owned(),
+        webhooks: webhooks.into_iter().collect(),
+        ..SimulatorConfig::default()
+    });
+    Ok(simulator.await?)
+}

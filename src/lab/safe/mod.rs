@@ -1,0 +1,352 @@
+//! The shop of this crate, as a flow: its router is called as the server calls it, and its workers are stepped.
+
+mod pages;
+pub(super) mod requests;
+
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use axum::{
+    Router,
+    body::{Body, to_bytes},
+    http::{self, StatusCode, header},
+};
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::Value;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tower::ServiceExt as _;
+
+use self::requests::{Page, filled_in, get, hidden, post, post_form, signature};
+use super::flow::{
+    Answer, Books, Broken, Customer, Failed, Flow, NoAnswer, Opening, Premises, Request,
+};
+use crate::{
+    app::{App, background::Background},
+    audit,
+    checkout::{Limits, Till, reconciler},
+    db::Db,
+    mail::post::Post,
+    money::{Currency, Money},
+    order_links::OrderLinks,
+    pricing::{Pricing, TaxRates},
+    provider::Provider,
+    pruner::{
+        self, Retention,
+        retention::{CARTS_LEAST, EVENTS_LEAST, MESSAGES_LEAST},
+    },
+    secret::Secret,
+    web::{
+        self,
+        admin::access::{Access, USER},
+        api::ApiKeys,
+        metrics::Metrics,
+    },
+    webhooks::missed,
+    workers,
+};
+
+/// Where the shop thinks that customers reach it.
+const PUBLIC_URL: &str = "http://shop.example";
+
+const PASSWORD: &str = "lab";
+
+/// One call of the provider, and one request, take no longer. Nothing that is slow in the lab is meant to be.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The longest page that is read.
+const PAGE_MAX: usize = 1 << 20;
+
+/// Opens a process: all that it knows it reads from the database.
+pub fn open(premises: Premises) -> Opening {
+    Box::pin(Safe::open(premises))
+}
+
+/// A process of the shop.
+struct Safe {
+    app: App,
+    router: Router,
+    background: Background,
+    /// The same till, of whose work nobody is told.
+    quiet: Till,
+    secret: &'static str,
+    /// When the two look next that look seldom: for events that were missed, and for what is old.
+    looks: Mutex<Looks>,
+}
+
+#[derive(Clone, Copy)]
+struct Looks {
+    missed: DateTime<Utc>,
+    old: DateTime<Utc>,
+}
+
+impl Safe {
+    async fn open(premises: Premises) -> Result<Arc<dyn Flow>, Failed> {
+        let quiet = till(&premises).await?;
+        let now = quiet.clock.now();
+        let till = quiet.with_probe(&premises.probe);
+        let app = App {
+            order_links: OrderLinks::open(&quiet.db, PUBLIC_URL, now).await?,
+            webhook_secrets: [Secret::new(premises.webhook_secret)].into(),
+            api_keys: ApiKeys::new(&[]),
+            mailbox: None,
+            answer_within: PATIENCE,
+            proxies: 0,
+            access: Access::by(&Secret::new(PASSWORD)),
+            metrics: Metrics::default(),
+            auditing: Arc::default(),
+            tasks: TaskTracker::new(),
+            till,
+        };
+        let keep = Retention {
+            keep_events: EVENTS_LEAST,
+            keep_messages: MESSAGES_LEAST,
+            keep_carts: CARTS_LEAST,
+        };
+        let from = "The Boring Shop <shop@boring.example>".parse()?;
+        Ok(Arc::new(Self {
+            router: web::router(app.clone()),
+            background: Background::alone(&app, Post::Tray(premises.tray), from, keep),
+            quiet,
+            secret: premises.webhook_secret,
+            looks: Mutex::new(Looks {
+                missed: now,
+                old: now,
+            }),
+            app,
+        }))
+    }
+
+    /// Sends a request as the server hands it on, and reads the answer. An error of ours is no answer.
+    async fn send(&self, request: http::Request<Body>) -> Result<Page, NoAnswer> {
+        let response = self.router.clone().oneshot(request).await;
+        let (parts, body) = response.map_err(|never| match never {})?.into_parts();
+        let body = to_bytes(body, PAGE_MAX).await.map_err(|_| NoAnswer)?;
+        if parts.status.is_server_error() {
+            return Err(NoAnswer);
+        }
+        let text = |name| {
+            let value: Option<&http::HeaderValue> = parts.headers.get(name);
+            value.and_then(|value| value.to_str().ok())
+        };
+        Ok(Page {
+            status: parts.status,
+            location: text(header::LOCATION).unwrap_or_default().to_owned(),
+            cookie: text(header::SET_COOKIE).map(str::to_owned),
+            html: String::from_utf8_lossy(&body).into_owned(),
+        })
+    }
+
+    /// As the browser of `customer` does, which keeps the cookie that comes back.
+    async fn browse(
+        &self,
+        customer: &Customer,
+        request: http::Request<Body>,
+    ) -> Result<Page, NoAnswer> {
+        let mut request = request;
+        if let Some(cookie) = customer.cookie() {
+            let cookie = cookie.parse().map_err(|_| NoAnswer)?;
+            request.headers_mut().insert(header::COOKIE, cookie);
+        }
+        let page = self.send(request).await?;
+        if let Some((cookie, _)) = page.cookie.as_deref().and_then(|it| it.split_once(';')) {
+            customer.keep(cookie);
+        }
+        Ok(page)
+    }
+
+    async fn as_operator(&self, request: http::Request<Body>) -> Result<Page, NoAnswer> {
+        let mut request = request;
+        let who = STANDARD.encode(format!("{USER}:{PASSWORD}"));
+        let who = format!("Basic {who}").parse().map_err(|_| NoAnswer)?;
+        request.headers_mut().insert(header::AUTHORIZATION, who);
+        self.send(request).await
+    }
+
+    /// Whether somebody who looks every `beat` looks now.
+    fn is_time(&self, look: fn(&mut Looks) -> &mut DateTime<Utc>, beat: TimeDelta) -> bool {
+        let now = self.quiet.clock.now();
+        let mut looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
+        let next = look(&mut looks);
+        let is_time = *next <= now;
+        if is_time {
+            *next = now + beat;
+        }
+        is_time
+    }
+
+    async fn deliver(&self, event: &Value) -> Result<Answer, NoAnswer> {
+        let body = event.to_string();
+        let at = self.app.till.clock.now().timestamp();
+        let mut request = post("/webhooks/provider", body.clone());
+        let signature = signature(self.secret, at, &body);
+        let signature = signature.parse().map_err(|_| NoAnswer)?;
+        request.headers_mut().insert("stripe-signature", signature);
+        let page = self.send(request).await?;
+        if page.status == StatusCode::OK {
+            Ok(Answer::Done)
+        } else {
+            Ok(Answer::Refused(None))
+        }
+    }
+}
+
+#[async_trait]
+impl Flow for Safe {
+    async fn answer(&self, request: Request) -> Result<Answer, NoAnswer> {
+        let page = match &request {
+            Request::Add(customer, sku, quantity) => {
+                let fields = [("sku", *sku), ("quantity", &quantity.to_string())];
+                let request = post_form("/cart/items", &fields);
+                self.browse(customer, request).await?
+            }
+            Request::Keep(customer, sku, quantity) => {
+                let fields = [("quantity", quantity.to_string())];
+                let request = post_form(&format!("/cart/items/{sku}"), &fields);
+                self.browse(customer, request).await?
+            }
+            Request::OpenForm(customer) => self.browse(customer, get("/checkout")).await?,
+            Request::Submit(customer, form, method) => {
+                let request = post_form("/checkout", &filled_in(customer, form, method));
+                self.browse(customer, request).await?
+            }
+            Request::Look(customer, place) => self.browse(customer, get(place)).await?,
+            Request::OpenRefund(order) => {
+                let form = format!("/admin/orders/{order}/refunds/new");
+                self.as_operator(get(&form)).await?
+            }
+            Request::Refund {
+                order,
+                form,
+                minor,
+                restock,
+            } => {
+                let amount = Money::new(*minor, Currency::Eur).in_units().to_string();
+                let mut fields: Vec<(&str, &str)> = hidden(form);
+                fields.push(("amount", &amount));
+                fields.extend(restock.then_some(("restock", "yes")));
+                let path = format!("/admin/orders/{order}/refunds");
+                self.as_operator(post_form(&path, &fields)).await?
+            }
+            Request::Deliver(event) => return self.deliver(event).await,
+        };
+        page.answer(&request)
+    }
+
+    async fn idle(&self) {
+        self.app.tasks.close();
+        self.app.tasks.wait().await;
+        self.app.tasks.reopen();
+    }
+
+    async fn work(&self) {
+        let (workers, never) = (&self.background, CancellationToken::new());
+        let now = self.quiet.clock.now();
+        if let Err(error) = reconciler::round(&workers.till, &never).await {
+            tracing::error!(%error, "the reconciler cannot read what is due");
+        }
+        if self.is_time(|looks| &mut looks.missed, missed::BEAT)
+            && let Err(error) = missed::catch_up(&workers.till, &never).await
+        {
+            tracing::warn!(%error, "cannot read the provider's events");
+        }
+        let worked = async {
+            workers::do_what_is_due(&workers.relay).await?;
+            workers::do_what_is_due(&workers.postman).await?;
+            workers::do_what_is_due(&workers.refunder).await?;
+            if self.is_time(|looks| &mut looks.old, pruner::LOOK) {
+                workers.pruner.round(now, &never).await?;
+            }
+            Ok::<(), sqlx::Error>(())
+        };
+        if let Err(error) = worked.await {
+            tracing::error!(%error, "work not done; it is taken up again");
+        }
+    }
+
+    async fn next_due(&self) -> Result<Option<DateTime<Utc>>, Failed> {
+        let due: Vec<(Option<DateTime<Utc>>,)> = self
+            .quiet
+            .db
+            .query(
+                "select drive_at from checkouts where status = 'pending'
+                 union all
+                 select coalesce(not_before, created_at) from outbox
+                 where published_at is null and parked_at is null
+                 union all
+                 select coalesce(not_before, created_at) from emails
+                 where sent_at is null and given_up_at is null
+                 union all
+                 select lease_until from refunds where status = 'pending'",
+            )
+            .fetch_all()
+            .await?;
+        Ok(due.into_iter().filter_map(|(at,)| at).min())
+    }
+
+    async fn stock(&self, sku: &str, units: i64) -> Result<(), Failed> {
+        let mut tx = self.quiet.db.begin().await?;
+        tx.query("update products set stock = $2, stocked = $2, delivered = $2 where sku = $1")
+            .bind(sku)
+            .bind(units)
+            .execute()
+            .await?;
+        Ok(tx.commit().await?)
+    }
+
+    async fn price(&self, sku: &str, minor: i64) -> Result<(), Failed> {
+        let mut tx = self.quiet.db.begin().await?;
+        tx.query("update products set price_minor = $2 where sku = $1")
+            .bind(sku)
+            .bind(minor)
+            .execute()
+            .await?;
+        Ok(tx.commit().await?)
+    }
+
+    async fn books(&self) -> Result<Books, Failed> {
+        let Till {
+            db,
+            provider,
+            clock,
+            ..
+        } = &self.quiet;
+        let report = audit::audit(db, provider, clock.now()).await?;
+        let sold = "select cast(coalesce(sum(stocked - stock), 0) as bigint) from products";
+        let broken = report.invariants.into_iter().flat_map(|invariant| {
+            let name = invariant.name;
+            let violations = invariant.violations.into_iter();
+            violations.map(move |detail| Broken { name, detail })
+        });
+        Ok(Books {
+            orders: report.counts.orders,
+            sold: db.query(sold).fetch_scalar().await?,
+            broken: broken.collect(),
+        })
+    }
+}
+
+async fn till(premises: &Premises) -> Result<Till, Failed> {
+    let currency = Currency::Eur;
+    Ok(Till {
+        db: Db::open_as_it_is(&premises.database_url).await?,
+        provider: Provider::new(
+            &premises.provider_url,
+            Secret::new(premises.provider_key),
+            PATIENCE,
+        )?,
+        clock: premises.clock.clone(),
+        lease: TimeDelta::seconds(15),
+        authentication_time: TimeDelta::hours(1),
+        limits: Limits::new(20, 60),
+        public_url: PUBLIC_URL.to_owned(),
+        pricing: Arc::new(Pricing {
+            currency,
+            shipping: Money::new(0, currency),
+            tax_rates: TaxRates::default(),
+        }),
+    })
+}
