@@ -262,10 +262,8 @@ impl<'s> Customer<'s> {
                 }
                 "Your bank wants to ask you" if answers_bank => {
                     if std::mem::take(&mut takes_time) {
-                        let late = self.rng.random_range(0..2000);
-                        let late = Duration::from_millis(late);
-                        tokio::time::sleep(AUTHENTICATION_TIME + late - Duration::from_secs(1))
-                            .await;
+                        let share = self.rng.random_range(0.9..1.1);
+                        tokio::time::sleep(AUTHENTICATION_TIME.mul_f64(share)).await;
                     }
                     let url = page.between("class=\"button\" href=\"", "\"");
                     self.answers_bank(url.unwrap_or_default(), verdict).await;

@@ -305,7 +305,7 @@ impl Town {
     /// Closes everything, and says where the rest can be looked at.
     pub fn is_kept(mut self) -> String {
         self.shops.drain(..).for_each(Process::kill);
-        self.provider.take().map(Process::kill);
+        self.provider.into_iter().for_each(Process::kill);
         self.database.is_kept()
     }
 }
