@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use super::{
-    flow::{Answer, Customer, Failed, Form, NoAnswer, Place, Request, Standing},
+    flow::{Answer, Customer, Failed, Form, Place, Request, Standing},
     world::{Settled, World},
 };
 
@@ -48,9 +48,8 @@ impl World<'_> {
     /// Sends a request until there is an answer.
     pub async fn insist(&mut self, request: Request) -> Result<Answer, Stopped> {
         for _ in 0..TRIES {
-            match self.ask(request.clone()).await? {
-                Ok(answer) => return Ok(answer),
-                Err(NoAnswer) => {}
+            if let Ok(answer) = self.ask(request.clone()).await? {
+                return Ok(answer);
             }
         }
         Err(Stopped::Unhelped(request.name()))

@@ -232,7 +232,7 @@ impl Flow for Safe {
             }
             Request::Deliver(event) => return self.deliver(event).await,
         };
-        page.answer(&request)
+        Ok(page.answer(&request))
     }
 
     async fn idle(&self) {

@@ -11,7 +11,7 @@ use sha2::Sha256;
 use url::form_urlencoded;
 
 use super::pages;
-use crate::lab::flow::{Answer, Customer, Form, NoAnswer, Request};
+use crate::lab::flow::{Answer, Customer, Form, Request};
 
 /// What came back.
 pub(super) struct Page {
@@ -23,24 +23,24 @@ pub(super) struct Page {
 
 impl Page {
     /// What it says to whoever asked for this.
-    pub(super) fn answer(self, to: &Request) -> Result<Answer, NoAnswer> {
+    pub(super) fn answer(self, to: &Request) -> Answer {
         if self.status == StatusCode::SEE_OTHER {
             let is_place = self.location.starts_with("/checkouts/")
                 || self.location.starts_with("/admin/orders/");
-            return Ok(match to {
+            return match to {
                 _ if is_place => Answer::Place(self.location),
                 Request::Add(..) | Request::Keep(..) => Answer::Done,
                 _ => Answer::Refused(None),
-            });
+            };
         }
         let form = pages::form(&self.html);
         if self.status != StatusCode::OK {
-            return Ok(Answer::Refused(form));
+            return Answer::Refused(form);
         }
         let standing = || pages::standing(&self.html).map(Answer::Standing);
         let answer = form.map(Answer::Form).or_else(standing);
         // The page of a refund has nothing on it that anybody here reads.
-        Ok(answer.unwrap_or(Answer::Done))
+        answer.unwrap_or(Answer::Done)
     }
 }
 

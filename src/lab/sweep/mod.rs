@@ -119,7 +119,7 @@ impl Sweep {
         queue.close();
         for worker in workers {
             worker
-                .map(|it| it.join())?
+                .map(thread::JoinHandle::join)?
                 .map_err(|_| "a worker panicked")?;
         }
         let (rows, findings) = gathered?;

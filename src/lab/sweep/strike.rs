@@ -160,7 +160,7 @@ fn is_before(boundary: Boundary) -> bool {
 
 /// Whether an operation of the provider's changes anything.
 fn has_effect(operation: &str) -> bool {
-    !(operation.ends_with(".list") || operation.ends_with(".retrieve"))
+    !matches!(operation.rsplit('.').next(), Some("list" | "retrieve"))
 }
 
 impl fmt::Display for Strikes {

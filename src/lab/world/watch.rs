@@ -140,10 +140,10 @@ impl Watch {
     pub(super) async fn is_stuck(&self) {
         loop {
             let still = self.0.state().moved_at.elapsed();
-            if still >= STUCK_AFTER {
-                return;
+            match STUCK_AFTER.checked_sub(still) {
+                None | Some(Duration::ZERO) => return,
+                Some(rest) => tokio::time::sleep(rest).await,
             }
-            tokio::time::sleep(STUCK_AFTER - still).await;
         }
     }
 }
