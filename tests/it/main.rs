@@ -73,4 +73,5 @@ mod unknown_outcome;
 mod upgrade;
 mod webhooks;
 mod workers;
+#[allow(dead_code, reason = "the soak uses the rest")]
 mod world;
