@@ -74,9 +74,9 @@ async fn whoever_has_the_link_sees_how_it_stands_and_nobody_else_does() {
         assert_eq!(customer.sees(&stranger).await.status, 404, "{stranger}");
     }
     // A browser that has a session comes back by it alone.
-    let bank = buyer.sees(&of_a_session).await;
-    let bank = bank.link_that_starts(&shop.provider.url);
-    let back_there = answers(&shop, &bank, "refuse").await;
+    let question = buyer.sees(&of_a_session).await;
+    let question = question.link_that_starts(&shop.provider.url);
+    let back_there = answers(&shop, &question, "refuse").await;
     assert!(!back_there.contains("key="), "{back_there}");
 
     shop.app().till.clock.advance(14 * DAY);
@@ -90,8 +90,8 @@ async fn while_it_waits_and_after_a_decline_the_page_speaks_of_no_cart() {
         .fault(json!({"on": {"webhook": "*"}, "fault": "drop", "times": 99}))
         .await;
     let asked = asked(&shop).await;
-    let bank = asked.text("next_action_url");
-    let back = answers(&shop, &bank, "refuse").await;
+    let question = asked.text("next_action_url");
+    let back = answers(&shop, &question, "refuse").await;
     let customer = shop.visitor();
     let waits = customer.sees(&back).await;
     let again = links(&waits, "/checkouts/");
