@@ -85,7 +85,7 @@ async fn soak(broker: Option<Broker>) {
     if found.is_empty() {
         return;
     }
-    let kept = town.is_kept();
+    let kept = town.stays();
     panic!(
         "seed {}: {} things are wrong:\n{}\nLook at {kept}",
         size.seed,

@@ -303,10 +303,10 @@ impl Town {
     }
 
     /// Closes everything, and says where the rest can be looked at.
-    pub fn is_kept(mut self) -> String {
+    pub fn stays(mut self) -> String {
         self.shops.drain(..).for_each(Process::kill);
         self.provider.into_iter().for_each(Process::kill);
-        self.database.is_kept()
+        self.database.stays()
     }
 }
 

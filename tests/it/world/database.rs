@@ -61,7 +61,7 @@ impl Database {
     }
 
     /// Leaves everything where it is, for somebody to look at, and says where.
-    pub fn is_kept(mut self) -> String {
+    pub fn stays(mut self) -> String {
         self.folder.disable_cleanup(true);
         let folder = self.folder.path().display();
         match &self.postgres {
