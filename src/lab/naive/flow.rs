@@ -73,13 +73,13 @@ pub fn open(premises: Premises) -> Opening {
             provider: quiet.provider.clone().with_probe(premises.probe),
             ..quiet.clone()
         };
-        let process = Process {
+        let process: Arc<dyn Flow> = Arc::new(Process {
             router: router(watched),
             quiet,
             tray: premises.tray,
             secret: premises.webhook_secret,
-        };
-        Ok(Arc::new(process) as Arc<dyn Flow>)
+        });
+        Ok(process)
     })
 }
 
