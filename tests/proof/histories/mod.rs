@@ -7,9 +7,11 @@
 //! 1. here: how many, and of what.
 //! 2. `cast`: who is in it.
 //! 3. `moves`: what can happen.
-//! 4. `play`: how it goes.
+//! 4. `faults`: what breaks.
+//! 5. `play`: how it goes.
 
 mod cast;
+mod faults;
 mod moves;
 mod play;
 

@@ -1,15 +1,12 @@
 //! Playing a history: one move after the other, then the world goes on until nothing is due, and then the audit.
 
-use std::{
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use boring_checkout::{
     lab::{
-        flow::{Answer, Failed, Form, NoAnswer, Request, Standing},
+        flow::{Answer, Failed, Form, NoAnswer, Place, Request, Standing},
         safe,
-        world::{Fault, Ground, Moment, Plan, Settled, Tally, World},
+        world::{Ground, Settled, Tally, World},
     },
     provider::wire::PaymentIntent,
 };
@@ -17,6 +14,7 @@ use proptest::sample::Index;
 
 use super::{
     cast::{Buyer, Crowd},
+    faults::Faults,
     moves::Move,
 };
 use crate::provider::{client, post};
@@ -82,49 +80,6 @@ pub async fn play(ground: &Ground, crowd: &Crowd, moves: &[Move]) -> Result<Sum,
     }
 }
 
-/// What will break.
-#[derive(Clone, Default)]
-struct Faults(Arc<Mutex<Armed>>);
-
-#[derive(Default)]
-struct Armed {
-    /// At which boundary at the earliest, and what.
-    faults: Vec<(usize, Fault)>,
-    struck: usize,
-}
-
-impl Faults {
-    fn arm(&self, at: usize, fault: Fault) {
-        self.armed().faults.push((at, fault));
-    }
-
-    fn mend(&self) {
-        self.armed().faults.clear();
-    }
-
-    fn struck(&self) -> usize {
-        self.armed().struck
-    }
-
-    fn strike(&self, moment: &Moment) -> Option<Fault> {
-        let mut armed = self.armed();
-        let here =
-            |(at, fault): &(usize, Fault)| *at <= moment.number && fault.fits(moment.boundary);
-        let next = armed.faults.iter().position(here)?;
-        armed.struck += 1;
-        Some(armed.faults.remove(next).1)
-    }
-
-    fn plan(&self) -> Plan {
-        let faults = self.clone();
-        Arc::new(move |moment| faults.strike(moment))
-    }
-
-    fn armed(&self) -> MutexGuard<'_, Armed> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 struct History<'g> {
     world: World<'g>,
     ground: &'g Ground,
@@ -178,132 +133,163 @@ impl<'g> History<'g> {
             Move::Add { who, what, units } => {
                 let customer = self.buyers[*who].customer.clone();
                 let add = Request::Add(customer, self.crowd.goods[*what].0, *units);
-                self.asks(next, *who, add).await
+                return self.asks(next, *who, add).await;
             }
             Move::Open { who } => {
                 let open = Request::OpenForm(self.buyers[*who].customer.clone());
-                self.asks(next, *who, open).await
+                return self.asks(next, *who, open).await;
             }
             Move::Submit {
                 who,
                 form,
                 card,
                 again,
-            } => {
-                let buyer = &self.buyers[*who];
-                let form = form
-                    .as_ref()
-                    .map_or(buyer.forms.last(), |form| pick(form, &buyer.forms));
-                let Some(mut form) = form.cloned() else {
-                    return Ok(());
-                };
-                if *again {
-                    form.0.insert("buy_again".to_owned(), "yes".to_owned());
-                }
-                let submit = Request::Submit(buyer.customer.clone(), form, card);
-                self.asks(next, *who, submit).await
-            }
-            Move::Look { who, place } => {
-                let buyer = &self.buyers[*who];
-                let places: Vec<_> = buyer.purchases.keys().cloned().collect();
-                match pick(place, &places) {
-                    Some(place) => {
-                        let look = Request::Look(buyer.customer.clone(), place.clone());
-                        self.asks(next, *who, look).await
-                    }
-                    None => Ok(()),
-                }
-            }
-            Move::Approve { who } => match self.buyers[*who].bank.clone() {
-                Some(bank) => self.at_the_provider(next, &bank, "verdict=approve").await,
-                None => Ok(()),
-            },
-            Move::PayLate { intent } => {
-                let is_declined = |it: &PaymentIntent| it.status == "requires_payment_method";
-                let confirm = |_: &PaymentIntent| {
-                    "payment_method=pm_card_visa&return_url=http://shop.example".to_owned()
-                };
-                self.with_intent(next, intent, is_declined, "/confirm", confirm)
-                    .await
-            }
-            Move::Dashboard { intent, percent } => {
-                let is_paid = |it: &PaymentIntent| it.status == "succeeded";
-                let refund = |it: &PaymentIntent| {
-                    let minor = share(it.amount, *percent);
-                    format!("payment_intent={}&amount={minor}", it.id)
-                };
-                self.with_intent(next, intent, is_paid, "", refund).await
-            }
-            Move::OpenRefund { order } => {
-                let Some(order) = pick(order, &self.orders).cloned() else {
-                    return Ok(());
-                };
-                let answer = self.world.ask(Request::OpenRefund(order.clone())).await?;
-                self.tell(next, None, &told(&answer));
-                if let Ok(Answer::Form(form)) = answer {
-                    self.refunds.push((order, form));
-                }
-                Ok(())
-            }
+            } => return self.submits(next, *who, form.as_ref(), card, *again).await,
+            Move::Look { who, place } => return self.looks(next, *who, place).await,
+            Move::OpenRefund { order } => return self.opens_refund(next, order).await,
             Move::Refund {
                 form,
                 percent,
                 restock,
-            } => {
-                let Some((order, form)) = pick(form, &self.refunds).cloned() else {
-                    return Ok(());
-                };
-                let left = form.field("remaining").parse().unwrap_or_default();
-                let refund = Request::Refund {
-                    order,
-                    form,
-                    minor: share(left, *percent),
-                    restock: *restock,
-                };
-                let answer = self.world.ask(refund).await?;
-                self.tell(next, None, &told(&answer));
-                Ok(())
-            }
-            Move::Deliver { event } => {
-                let events = self.ground.events().await?;
-                match pick(event, &events) {
-                    Some(event) => {
-                        let answer = self.world.deliver(Arc::clone(event)).await?;
-                        self.tell(next, None, &format!("{}: {}", event["type"], told(&answer)));
-                        Ok(())
-                    }
+            } => return self.refunds(next, form, *percent, *restock).await,
+            Move::Approve { who } => {
+                return match self.buyers[*who].bank.clone() {
+                    Some(bank) => self.at_the_provider(next, &bank, "verdict=approve").await,
                     None => Ok(()),
-                }
+                };
             }
-            Move::News => {
-                self.happens(next, |world| Box::pin(world.deliver_news()))
-                    .await
+            Move::PayLate { intent } => return self.pays_late(next, intent).await,
+            Move::Dashboard { intent, percent } => {
+                return self.gives_back_elsewhere(next, intent, *percent).await;
             }
-            Move::Work => self.happens(next, |world| Box::pin(world.work())).await,
+            Move::Deliver { event } => return self.delivers(next, event).await,
+            Move::News => self.world.deliver_news().await?,
+            Move::Work => self.world.work().await?,
             Move::Decides => {
-                let decided = self.ground.control().settle(None).await?;
-                self.tell(next, None, &decided.to_string());
-                Ok(())
+                self.ground.control().settle(None).await?;
             }
-            Move::Later { seconds } => {
-                self.tell(next, None, "");
-                self.world.advance(Duration::from_secs(*seconds)).await
-            }
+            Move::Later { seconds } => self.world.advance(Duration::from_secs(*seconds)).await?,
             Move::Price { what, minor } => {
-                self.tell(next, None, "");
-                self.world.price(self.crowd.goods[*what].0, *minor).await
+                let sku = self.crowd.goods[*what].0;
+                self.world.price(sku, *minor).await?;
             }
             Move::Breaks { fault, after } => {
-                self.tell(next, None, "");
                 self.faults.arm(self.world.moments().len() + after, *fault);
-                Ok(())
             }
-            Move::Dies => {
-                self.tell(next, None, "");
-                self.world.kill().await;
-                Ok(())
-            }
+            Move::Dies => self.world.kill().await,
         }
+        self.tell(next, None, "");
+        Ok(())
+    }
+
+    async fn submits(
+        &mut self,
+        next: &Move,
+        who: usize,
+        form: Option<&Index>,
+        card: &'static str,
+        again: bool,
+    ) -> Result<(), Failed> {
+        let buyer = &self.buyers[who];
+        let form = form.map_or(buyer.forms.last(), |form| pick(*form, &buyer.forms));
+        let Some(mut form) = form.cloned() else {
+            return Ok(());
+        };
+        if again {
+            form.0.insert("buy_again".to_owned(), "yes".to_owned());
+        }
+        let submit = Request::Submit(buyer.customer.clone(), form, card);
+        self.asks(next, who, submit).await
+    }
+
+    async fn looks(&mut self, next: &Move, who: usize, place: &Index) -> Result<(), Failed> {
+        let buyer = &self.buyers[who];
+        let places: Vec<Place> = buyer.purchases.keys().cloned().collect();
+        let Some(place) = pick(*place, &places).cloned() else {
+            return Ok(());
+        };
+        let look = Request::Look(buyer.customer.clone(), place);
+        self.asks(next, who, look).await
+    }
+
+    async fn opens_refund(&mut self, next: &Move, order: &Index) -> Result<(), Failed> {
+        let Some(order) = pick(*order, &self.orders).cloned() else {
+            return Ok(());
+        };
+        let answer = self.world.ask(Request::OpenRefund(order.clone())).await?;
+        self.tell(next, None, &told(&answer));
+        if let Ok(Answer::Form(form)) = answer {
+            self.refunds.push((order, form));
+        }
+        Ok(())
+    }
+
+    async fn refunds(
+        &mut self,
+        next: &Move,
+        form: &Index,
+        percent: i64,
+        restock: bool,
+    ) -> Result<(), Failed> {
+        let Some((order, form)) = pick(*form, &self.refunds).cloned() else {
+            return Ok(());
+        };
+        let left = form.field("remaining").parse().unwrap_or_default();
+        let refund = Request::Refund {
+            order,
+            form,
+            minor: share(left, percent),
+            restock,
+        };
+        let answer = self.world.ask(refund).await?;
+        self.tell(next, None, &told(&answer));
+        Ok(())
+    }
+
+    async fn pays_late(&mut self, next: &Move, intent: &Index) -> Result<(), Failed> {
+        let Some(intent) = self.intent(intent, "requires_payment_method").await? else {
+            return Ok(());
+        };
+        let id = intent.id;
+        let url = format!(
+            "{}/v1/payment_intents/{id}/confirm",
+            self.ground.provider_url()
+        );
+        let body = "payment_method=pm_card_visa&return_url=http://shop.example";
+        self.at_the_provider(next, &url, body).await
+    }
+
+    async fn gives_back_elsewhere(
+        &mut self,
+        next: &Move,
+        intent: &Index,
+        percent: i64,
+    ) -> Result<(), Failed> {
+        let Some(intent) = self.intent(intent, "succeeded").await? else {
+            return Ok(());
+        };
+        let url = format!("{}/v1/refunds", self.ground.provider_url());
+        let minor = share(intent.amount, percent);
+        let body = format!("payment_intent={}&amount={minor}", intent.id);
+        self.at_the_provider(next, &url, &body).await
+    }
+
+    /// One of the payment intents that stand so.
+    async fn intent(&self, which: &Index, status: &str) -> Result<Option<PaymentIntent>, Failed> {
+        let mut intents = client(self.world.premises())?.list(0).await?;
+        intents.retain(|intent| intent.status == status);
+        let place = (!intents.is_empty()).then(|| which.index(intents.len()));
+        Ok(place.map(|place| intents.swap_remove(place)))
+    }
+
+    async fn delivers(&mut self, next: &Move, event: &Index) -> Result<(), Failed> {
+        let events = self.ground.events().await?;
+        let Some(event) = pick(*event, &events) else {
+            return Ok(());
+        };
+        let answer = self.world.deliver(Arc::clone(event)).await?;
+        self.tell(next, None, &format!("{}: {}", event["type"], told(&answer)));
+        Ok(())
     }
 
     async fn asks(&mut self, next: &Move, who: usize, request: Request) -> Result<(), Failed> {
@@ -321,44 +307,10 @@ impl<'g> History<'g> {
         Ok(self.buyers[who].hears(place.as_ref(), &answer)?)
     }
 
-    async fn happens<'s>(
-        &'s mut self,
-        next: &Move,
-        what: impl FnOnce(
-            &'s mut World<'g>,
-        ) -> std::pin::Pin<Box<dyn Future<Output = Result<(), Failed>> + 's>>,
-    ) -> Result<(), Failed> {
-        self.story.push(next.to_string());
-        what(&mut self.world).await
-    }
-
     async fn at_the_provider(&mut self, next: &Move, url: &str, body: &str) -> Result<(), Failed> {
         let answer = post(self.world.premises(), url, body).await?;
         self.tell(next, None, &answer);
         Ok(())
-    }
-
-    /// Does something with one of the payment intents that `are` so.
-    async fn with_intent(
-        &mut self,
-        next: &Move,
-        which: &Index,
-        are: impl Fn(&PaymentIntent) -> bool,
-        end: &str,
-        body: impl Fn(&PaymentIntent) -> String,
-    ) -> Result<(), Failed> {
-        let mut intents = client(self.world.premises())?.list(0).await?;
-        intents.retain(are);
-        let Some(intent) = pick(which, &intents) else {
-            return Ok(());
-        };
-        let url = self.ground.provider_url();
-        let url = if end.is_empty() {
-            format!("{url}/v1/refunds")
-        } else {
-            format!("{url}/v1/payment_intents/{}{end}", intent.id)
-        };
-        self.at_the_provider(next, &url, &body(intent)).await
     }
 
     fn tell(&mut self, next: &Move, who: Option<usize>, came_to: &str) {
@@ -401,7 +353,7 @@ fn told(answer: &Result<Answer, NoAnswer>) -> String {
 }
 
 /// One of them, if there is any.
-fn pick<'a, T>(index: &Index, of: &'a [T]) -> Option<&'a T> {
+fn pick<'a, T>(index: Index, of: &'a [T]) -> Option<&'a T> {
     (!of.is_empty()).then(|| index.get(of))
 }
 

@@ -35,7 +35,7 @@ use super::{
 const QUIET: Duration = Duration::from_millis(3);
 
 /// No step takes as long.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Tells the stage of one actor.
 #[derive(Clone)]
