@@ -155,6 +155,8 @@ impl<'g> World<'g> {
     /// Lets the world go on until nothing is due: events are delivered until they are taken, workers run, the provider decides
     /// what it takes days over, and whenever nothing else is left to do now, the clock moves on to the next due moment.
     pub async fn go_on(&mut self) -> Result<Settled, Failed> {
+        // Somebody may have been at the provider of whom the shop knows nothing.
+        self.told.after = None;
         for _ in 0..ROUNDS_MAX {
             self.deliver_news().await?;
             self.work().await?;
