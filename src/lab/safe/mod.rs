@@ -273,8 +273,11 @@ impl Flow for Safe {
             .query(
                 "select drive_at from checkouts where status = 'pending'
                  union all
-                 select coalesce(not_before, created_at) from outbox
+                 select coalesce(not_before, created_at) from outbox o
                  where published_at is null and parked_at is null
+                   and not exists (select 1 from outbox earlier
+                                   where earlier.aggregate_id = o.aggregate_id
+                                     and earlier.id < o.id and earlier.published_at is null)
                  union all
                  select coalesce(not_before, created_at) from emails
                  where sent_at is null and given_up_at is null
