@@ -353,7 +353,7 @@ fn told(answer: &Result<Answer, NoAnswer>) -> String {
 }
 
 /// One of them, if there is any.
-fn pick<'a, T>(index: Index, of: &'a [T]) -> Option<&'a T> {
+fn pick<T>(index: Index, of: &[T]) -> Option<&T> {
     (!of.is_empty()).then(|| index.get(of))
 }
 
