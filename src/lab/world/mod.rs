@@ -1,6 +1,6 @@
 //! A world: a shop that lives in this process, and everything around it.
 //!
-//! The shop's process is a [life](life): a thread with a runtime and pools of its own, which can end at any boundary with
+//! The shop's process is a [life]: a thread with a runtime and pools of its own, which can end at any boundary with
 //! all that it has in memory. What outlives it is outside: its database, the provider (a simulator in memory), the mails
 //! that were delivered, and the clock, which moves only by hand. Nothing happens by itself: requests are sent, events are
 //! delivered and workers are stepped when a story says so, one after the other.

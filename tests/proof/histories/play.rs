@@ -1,6 +1,6 @@
 //! Playing a history: one move after the other, then the world goes on until nothing is due, and then the audit.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use boring_checkout::{
     lab::{
@@ -89,6 +89,8 @@ struct History<'g> {
     orders: Vec<String>,
     /// Refund forms that are open, and of which order.
     refunds: Vec<(String, Form)>,
+    /// Payments that succeeded after they had been declined.
+    late: HashSet<String>,
     story: Vec<String>,
 }
 
@@ -111,6 +113,7 @@ impl<'g> History<'g> {
                 .collect(),
             orders: Vec::new(),
             refunds: Vec::new(),
+            late: HashSet::new(),
             story: Vec::new(),
         })
     }
@@ -256,6 +259,7 @@ impl<'g> History<'g> {
             self.ground.provider_url()
         );
         let body = "payment_method=pm_card_visa&return_url=http://shop.example";
+        self.late.insert(id);
         self.at_the_provider(next, &url, body).await
     }
 
@@ -269,7 +273,9 @@ impl<'g> History<'g> {
             return Ok(());
         };
         let url = format!("{}/v1/refunds", self.ground.provider_url());
-        let minor = share(intent.amount, percent);
+        // The shop gives back all of a payment that came too late, or leaves it to a person who has begun otherwise.
+        let is_late = self.late.contains(&intent.id);
+        let minor = share(intent.amount, if is_late { 100 } else { percent });
         let body = format!("payment_intent={}&amount={minor}", intent.id);
         self.at_the_provider(next, &url, &body).await
     }
