@@ -95,9 +95,14 @@ impl Broker {
         jetstream::new(options.connect(self.url()).await.expect("it answers"))
     }
 
-    /// How many messages are in the stream.
+    /// How many messages are in the stream, once a shop has made it.
     pub async fn stored(&self) -> u64 {
-        let stream = self.jetstream().await.get_stream("BORING_CHECKOUT").await;
+        let jetstream = self.jetstream().await;
+        eventually("there is the stream", || async {
+            jetstream.get_stream("BORING_CHECKOUT").await.is_ok()
+        })
+        .await;
+        let stream = jetstream.get_stream("BORING_CHECKOUT").await;
         stream.expect("a stream").cached_info().state.messages
     }
 
