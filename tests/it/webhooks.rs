@@ -145,7 +145,10 @@ async fn r33_one_event_twenty_times_at_once_to_two_processes_and_again_after_a_r
         let statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
         assert_eq!(statuses, [200; 40], "round {round}");
         for process in &mut processes {
-            assert_eq!(process.log(), "", "losing is no warning and no error");
+            // That a busy machine was slow is no news of ours.
+            let log = process.log();
+            let told = log.lines().find(|line| !line.contains("slow statement"));
+            assert_eq!(told, None, "losing is no warning and no error");
             std::mem::replace(process, process_of(&shop).await).kill();
         }
     }
