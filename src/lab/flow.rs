@@ -15,7 +15,7 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::{clock::Clock, mail::post::Tray, probe::Probe};
+use crate::{audit::Report, clock::Clock, mail::post::Tray, probe::Probe};
 
 /// Why something could not be looked at, or set up. Nothing that a flow is judged by.
 pub type Failed = Box<dyn Error + Send + Sync>;
@@ -219,4 +219,20 @@ pub struct Broken {
     pub name: &'static str,
     /// What is wrong.
     pub detail: String,
+}
+
+impl Books {
+    /// What the audit of a flow has found, and how many units that flow has sold.
+    pub fn of(report: Report, sold: i64) -> Self {
+        let broken = report.invariants.into_iter().flat_map(|invariant| {
+            let name = invariant.name;
+            let violations = invariant.violations.into_iter();
+            violations.map(move |detail| Broken { name, detail })
+        });
+        Self {
+            orders: report.counts.orders,
+            sold,
+            broken: broken.collect(),
+        }
+    }
 }

@@ -19,10 +19,7 @@ use super::{
 use crate::{
     db::Db,
     lab::{
-        flow::{
-            Answer, Books, Broken, Failed, Flow, Form, NoAnswer, Opening, Premises, Request,
-            Standing,
-        },
+        flow::{Answer, Books, Failed, Flow, Form, NoAnswer, Opening, Premises, Request, Standing},
         safe::requests::{get, post, post_form, signature},
     },
     mail::post::{Post, Tray},
@@ -185,16 +182,7 @@ impl Flow for Process {
         } = &self.quiet;
         let report = audit(db, provider, &self.tray, clock.now() + REST).await?;
         let sold = "select cast(coalesce(sum(stocked - stock), 0) as bigint) from naive_products";
-        let broken = report.invariants.into_iter().flat_map(|invariant| {
-            let name = invariant.name;
-            let violations = invariant.violations.into_iter();
-            violations.map(move |detail| Broken { name, detail })
-        });
-        Ok(Books {
-            orders: report.counts.orders,
-            sold: db.query(sold).fetch_scalar().await?,
-            broken: broken.collect(),
-        })
+        Ok(Books::of(report, db.query(sold).fetch_scalar().await?))
     }
 }
 

@@ -21,9 +21,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tower::ServiceExt as _;
 
 use self::requests::{Page, filled_in, get, hidden, post, post_form, signature};
-use super::flow::{
-    Answer, Books, Broken, Customer, Failed, Flow, NoAnswer, Opening, Premises, Request,
-};
+use super::flow::{Answer, Books, Customer, Failed, Flow, NoAnswer, Opening, Premises, Request};
 use crate::{
     app::{App, background::Background},
     audit,
@@ -318,16 +316,7 @@ impl Flow for Safe {
         } = &self.quiet;
         let report = audit::audit(db, provider, clock.now()).await?;
         let sold = "select cast(coalesce(sum(stocked - stock), 0) as bigint) from products";
-        let broken = report.invariants.into_iter().flat_map(|invariant| {
-            let name = invariant.name;
-            let violations = invariant.violations.into_iter();
-            violations.map(move |detail| Broken { name, detail })
-        });
-        Ok(Books {
-            orders: report.counts.orders,
-            sold: db.query(sold).fetch_scalar().await?,
-            broken: broken.collect(),
-        })
+        Ok(Books::of(report, db.query(sold).fetch_scalar().await?))
     }
 }
 

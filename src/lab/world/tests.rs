@@ -85,9 +85,6 @@ async fn a_purchase_where_nothing_goes_wrong() {
     let standing = buys(&mut world).await;
     assert!(matches!(standing, Standing::Paid(_)), "{standing:?}");
     assert_eq!(world.tally().await.expect("books"), once());
-    for moment in world.moments() {
-        println!("{moment:?}");
-    }
     world.kill().await;
     ground.remove().await.expect("removed");
 }
