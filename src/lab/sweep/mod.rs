@@ -17,8 +17,10 @@
 //! 3. [`strike`]: which faults are tried where.
 //! 4. [`verdict`]: what is wrong with how a run ended.
 //! 5. [`report`]: what is told of it.
-//! 6. [`beside`]: the safe flow beside the naive one, which has to be found out.
+//! 6. [`alone`]: what is told of one run by itself.
+//! 7. [`beside`]: the safe flow beside the naive one, which has to be found out.
 
+pub mod alone;
 pub mod beside;
 mod progress;
 pub mod report;
@@ -40,6 +42,7 @@ pub use self::progress::Shown;
 use tokio_util::sync::CancellationToken;
 
 use self::{
+    alone::Alone,
     progress::Progress,
     report::{Finding, Report, Row},
     run::{Ended, Run},
@@ -122,13 +125,14 @@ impl Sweep {
                 .map(thread::JoinHandle::join)?
                 .map_err(|_| "a worker panicked")?;
         }
-        let (rows, findings) = gathered?;
+        let (rows, findings, alone) = gathered?;
         Ok(Report {
             flow: self.flow,
             is_postgres: self.server.is_some(),
             pairs: self.pairs,
             rows,
             findings,
+            alone,
             took: began.elapsed(),
         })
     }
@@ -140,9 +144,9 @@ impl Sweep {
         ended: &mpsc::Receiver<Result<(Run, Ended), Failed>>,
         shown: Shown,
         stop: &CancellationToken,
-    ) -> Result<(Vec<Row>, Vec<Finding>), Failed> {
+    ) -> Result<(Vec<Row>, Vec<Finding>, Option<Alone>), Failed> {
         let mut rows: Vec<Row> = self.scenarios.iter().map(|it| Row::of(it)).collect();
-        let mut findings = Vec::new();
+        let (mut findings, mut alone) = (Vec::new(), None);
         let progress = Progress::new(shown);
         let mut open = self.scenarios.len();
         progress.expect(open);
@@ -163,10 +167,13 @@ impl Sweep {
                 row.count(&run, &ended);
             }
             findings.extend(Finding::of(&run, &ended));
+            if self.only.is_some() {
+                alone = Some(Alone::of(&run, &ended)?);
+            }
             queue.add(more);
         }
         findings.sort();
-        Ok((rows, findings))
+        Ok((rows, findings, alone))
     }
 
     /// The runs that follow from one: a story where nothing went wrong is struck once, at every boundary, and with
