@@ -54,13 +54,13 @@ fn one_run_alone_says_where_the_fault_struck_and_what_it_came_to() {
         "--scenario",
         "paid",
         "--fault",
-        "again@16",
+        "again@20",
     ];
     let (said, _, code) = told(&naive);
     assert_eq!(code, Some(1), "{said}");
-    let struck = said.lines().find(|line| line.starts_with("again@16"));
+    let struck = said.lines().find(|line| line.starts_with("again@20"));
     assert!(
-        struck.is_some_and(|line| line.contains("submit: before")),
+        struck.is_some_and(|line| line.contains("submit: before a transaction is begun")),
         "{said}"
     );
     assert!(

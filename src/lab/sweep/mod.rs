@@ -125,15 +125,9 @@ impl Sweep {
                 .map(thread::JoinHandle::join)?
                 .map_err(|_| "a worker panicked")?;
         }
-        let (rows, findings, alone) = gathered?;
         Ok(Report {
-            flow: self.flow,
-            is_postgres: self.server.is_some(),
-            pairs: self.pairs,
-            rows,
-            findings,
-            alone,
             took: began.elapsed(),
+            ..gathered?
         })
     }
 
@@ -144,9 +138,16 @@ impl Sweep {
         ended: &mpsc::Receiver<Result<(Run, Ended), Failed>>,
         shown: Shown,
         stop: &CancellationToken,
-    ) -> Result<(Vec<Row>, Vec<Finding>, Option<Alone>), Failed> {
-        let mut rows: Vec<Row> = self.scenarios.iter().map(|it| Row::of(it)).collect();
-        let (mut findings, mut alone) = (Vec::new(), None);
+    ) -> Result<Report, Failed> {
+        let mut report = Report {
+            flow: self.flow,
+            is_postgres: self.server.is_some(),
+            pairs: self.pairs,
+            rows: self.scenarios.iter().map(|it| Row::of(it)).collect(),
+            findings: Vec::new(),
+            alone: None,
+            took: Duration::ZERO,
+        };
         let progress = Progress::new(shown);
         let mut open = self.scenarios.len();
         progress.expect(open);
@@ -160,20 +161,18 @@ impl Sweep {
             open = open - 1 + more.len();
             progress.one_is_done();
             progress.expect(more.len());
-            if let Some(row) = rows
-                .iter_mut()
-                .find(|row| row.scenario == run.scenario.name)
-            {
+            let mut rows = report.rows.iter_mut();
+            if let Some(row) = rows.find(|row| row.scenario == run.scenario.name) {
                 row.count(&run, &ended);
             }
-            findings.extend(Finding::of(&run, &ended));
+            report.findings.extend(Finding::of(&run, &ended));
             if self.only.is_some() {
-                alone = Some(Alone::of(&run, &ended)?);
+                report.alone = Some(Alone::of(&run, &ended)?);
             }
             queue.add(more);
         }
-        findings.sort();
-        Ok((rows, findings, alone))
+        report.findings.sort();
+        Ok(report)
     }
 
     /// The runs that follow from one: a story where nothing went wrong is struck once, at every boundary, and with
