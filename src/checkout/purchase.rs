@@ -232,4 +232,22 @@ mod tests {
         let nil = "00000000-0000-0000-0000-000000000000";
         assert_eq!(nil.parse::<IdempotencyKey>(), Err(KeyError::Nil));
     }
+
+    #[test]
+    fn nothing_of_who_buys_gets_into_a_log() {
+        let buyer = Buyer {
+            email: "ada@example.org".to_owned(),
+            name: "Ada".to_owned(),
+            address: "1 Road".to_owned(),
+            city: "Town".to_owned(),
+            postal_code: "12345".to_owned(),
+            country: "DE".to_owned(),
+        };
+        assert_eq!(format!("{buyer:?}"), "Buyer(…)");
+        let browser = Browser {
+            address: [192, 0, 2, 1].into(),
+            agent: "a browser".to_owned(),
+        };
+        assert_eq!(format!("{browser:?}"), "Browser(…)");
+    }
 }

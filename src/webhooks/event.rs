@@ -126,6 +126,8 @@ pub struct NotAnEvent;
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn parse(body: &str) -> Result<Event, NotAnEvent> {
@@ -168,5 +170,56 @@ mod tests {
         assert_eq!(parse(body).expect("an event").outcome, None);
         let live = Event::parse(body.as_bytes(), true).expect("an event");
         assert!(matches!(live.outcome, Some(Outcome::Paid(_))));
+    }
+
+    #[test]
+    fn what_no_database_can_store_tells_nothing() {
+        let payment = |id: &str, currency: &str, code: &str, page: &str| {
+            let event = json!({
+                "id": "evt_1", "type": "payment_intent.payment_failed", "livemode": false,
+                "data": {"object": {
+                    "id": id, "amount": 490, "currency": currency, "status": "requires_payment_method",
+                    "last_payment_error": {"type": "card_error", "code": code},
+                    "next_action": {"type": "redirect_to_url", "redirect_to_url": {"url": page}},
+                }},
+            });
+            Event::read(&event, false).expect("an event").outcome
+        };
+        let page = "https://bank.example";
+        assert!(payment("pi_1", "eur", "card_declined", page).is_some());
+        let long = "x".repeat(256);
+        for odd in ["", "a\0b", &long] {
+            assert_eq!(payment(odd, "eur", "card_declined", page), None, "{odd:?}");
+            assert_eq!(payment("pi_1", odd, "card_declined", page), None, "{odd:?}");
+            assert_eq!(payment("pi_1", "eur", odd, page), None, "{odd:?}");
+        }
+        assert_eq!(payment("pi_1", "eur", "card_declined", "https://\0"), None);
+    }
+
+    #[test]
+    fn a_refund_is_told_of_in_our_mode_by_its_own_kinds_and_in_texts_that_can_be_stored() {
+        let refund = |kind: &str, live: bool, texts: [&str; 3]| {
+            let [id, currency, intent] = texts;
+            let event = json!({
+                "id": "evt_1", "type": kind, "livemode": live,
+                "data": {"object": {"id": id, "amount": 490, "currency": currency, "payment_intent": intent,
+                    "status": "succeeded"}},
+            });
+            Event::read(&event, false)
+                .expect("an event")
+                .refund
+                .is_some()
+        };
+        let texts = ["re_1", "eur", "pi_1"];
+        assert!(refund("refund.updated", false, texts));
+        assert!(!refund("refund.updated", true, texts));
+        assert!(!refund("charge.refunded", false, texts));
+        for odd in [
+            ["re\0", "eur", "pi_1"],
+            ["re_1", "e\0r", "pi_1"],
+            ["re_1", "eur", "pi\0"],
+        ] {
+            assert!(!refund("refund.updated", false, odd), "{odd:?}");
+        }
     }
 }

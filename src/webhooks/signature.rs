@@ -142,6 +142,16 @@ mod tests {
     }
 
     #[test]
+    fn no_more_signatures_are_looked_at_than_a_rotation_makes() {
+        let good = sign(&NOW.to_string(), b"{}", "whsec_new");
+        let bad = format!("v1={},", "00".repeat(32));
+        let preceded_by = |bad_ones| format!("t={NOW},{}v1={good}", bad.repeat(bad_ones));
+        assert_eq!(check(&preceded_by(SIGNATURES_MAX - 1), b"{}"), Ok(()));
+        let too_late = check(&preceded_by(SIGNATURES_MAX), b"{}");
+        assert_eq!(too_late, Err(SignatureError::Wrong));
+    }
+
+    #[test]
     fn one_flipped_bit_of_the_body_is_found() {
         let header = format!("t={NOW},v1={}", sign(&NOW.to_string(), b"{}", "whsec_new"));
         assert_eq!(check(&header, b"{|"), Err(SignatureError::Wrong));

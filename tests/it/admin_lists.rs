@@ -6,7 +6,7 @@ use std::{
 };
 
 use boring_checkout::{
-    ids::CheckoutId,
+    ids::{CheckoutId, RefundId},
     probe::{Boundary, Probe},
 };
 use uuid::Uuid;
@@ -183,6 +183,41 @@ async fn checkouts_mails_and_messages_are_paged_through_alike() {
     let notes = all("select aggregate_id from outbox where event_type = 'note'").await;
     let (down, _) = turns_pages(&operator, "/admin/outbox?q=note", 5, async || {}).await;
     is_complete(&down, &notes);
+}
+
+#[tokio::test]
+async fn refunds_are_paged_through_too() {
+    let shop = Shop::open().await;
+    let order = buys(&shop, "ada@example.org").await;
+    let order: CheckoutId = order.parse().expect("an id");
+    let adds = async |count: usize| {
+        let mut tx = shop.db().begin().await.expect("a transaction");
+        let mut names = Vec::new();
+        for _ in 0..count {
+            let name = format!("re_{}", Uuid::new_v4());
+            tx.query(
+                "insert into refunds (id, kind, checkout_id, payment_intent_id, amount_minor, currency, status,
+                     provider_id, attempts, created_at, concluded_at)
+                 select $1, 'order', id, payment_intent_id, 1, currency, 'failed', $2, 0, created_at, created_at
+                 from checkouts where id = $3",
+            )
+            .bind(RefundId::new())
+            .bind(&name)
+            .bind(order)
+            .execute()
+            .await
+            .expect("a refund");
+            names.push(name);
+        }
+        tx.commit().await.expect("a commit");
+        names
+    };
+    let refunds = adds(120).await;
+    let grows = || async {
+        adds(3).await;
+    };
+    let (down, _) = turns_pages(&shop.operator(), "/admin/refunds", 7, grows).await;
+    is_complete(&down, &refunds);
 }
 
 /// What somebody may type, of each form that a list knows.

@@ -6,11 +6,20 @@ use std::{
     time::{Duration, Instant},
 };
 
+use async_nats::jetstream::{
+    consumer::{AckPolicy, DeliverPolicy},
+    stream::StorageType,
+};
 use boring_checkout::{
     checkout::Till,
     db::Tx,
     ids::CheckoutId,
-    outbox::{self, inbox::CONSUMERS, nats::Nats, operator},
+    outbox::{
+        self,
+        inbox::CONSUMERS,
+        nats::{ACK_WAIT, Nats},
+        operator,
+    },
     secret::Secret,
     workers::Work as _,
 };
@@ -94,6 +103,53 @@ async fn a_purchase_goes_through_the_broker_to_shipment_and_mail() {
         .await;
     }
     shop.expects(ONCE).await;
+}
+
+/// `docs/bus.md` tells operators so.
+#[tokio::test]
+async fn what_is_created_on_the_broker_is_as_documented() {
+    let Some(broker) = Broker::open().await else {
+        return;
+    };
+    let _shop = Shop::open_with_workers(&["--bus-url", &broker.url()]).await;
+    broker.stored().await;
+    let stream = broker.jetstream().await.get_stream("BORING_CHECKOUT").await;
+    let stream = stream.expect("a stream");
+    let stream = &stream.cached_info().config;
+    assert_eq!(stream.subjects, ["boring_checkout.>"]);
+    assert_eq!(stream.storage, StorageType::File);
+    assert_eq!(stream.max_age, Duration::from_hours(14 * 24));
+    assert_eq!(stream.duplicate_window, Duration::from_hours(1));
+    for name in ["fulfilment", "mailer", "refunds"] {
+        let consumer = broker.consumer(name).await.config;
+        assert_eq!(consumer.ack_policy, AckPolicy::Explicit);
+        assert_eq!(consumer.deliver_policy, DeliverPolicy::All);
+        assert_eq!(consumer.ack_wait, ACK_WAIT);
+        let without_a_bound = (consumer.max_deliver, consumer.max_ack_pending);
+        assert_eq!(without_a_bound, (-1, -1));
+    }
+}
+
+/// Nothing is claimed in vain while the connection is down.
+#[tokio::test]
+async fn a_relay_has_nothing_to_do_while_the_broker_is_missed() {
+    let Some(mut broker) = Broker::open().await else {
+        return;
+    };
+    let shop = Shop::open().await;
+    buys(&shop).await;
+    let bus = Nats::connect(&Secret::new(broker.url())).await;
+    let relay = outbox::relay::Relay {
+        db: shop.db().clone(),
+        clock: shop.app().till.clock.clone(),
+        bus: Arc::new(bus.expect("a URL")),
+    };
+    let is_due = async || relay.is_due().await.expect("an answer");
+    eventually("it is connected", &is_due).await;
+    broker.kill();
+    eventually("it is missed", || async { !is_due().await }).await;
+    broker.starts().await;
+    eventually("it is connected again", &is_due).await;
 }
 
 #[tokio::test]

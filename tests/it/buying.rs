@@ -1,10 +1,17 @@
 //! One purchase, however often and however its form is sent.
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
 use futures_util::future::join_all;
 
 use boring_checkout::{
-    checkout::{self, Purchase, Submitted},
+    checkout::{self, Purchase, Submitted, Verdict},
     probe::Boundary,
+    provider::Outcome,
+    provider_calls::Attempt,
 };
 
 use crate::world::{Expected, Form, NOTHING, ONCE, Shop, Visitor, eventually, holding, probed};
@@ -188,6 +195,53 @@ async fn double_click(shop: &Shop, buyer: &Visitor, form: &Form) {
         panic!("the key was inserted twice")
     };
     assert!(winner.location().ends_with(&found.id.to_string()));
+}
+
+/// The first form of a cart wins the insert, and has ended by the time the second looks for it: the cart is free again.
+/// On SQLite nobody else can write in between.
+#[tokio::test]
+async fn a_form_that_loses_to_one_which_ends_at_once_buys_the_cart_itself() {
+    let shop = Shop::open().await;
+    if !shop.database.is_postgres() {
+        return;
+    }
+    let buyer = shop.visitor().with_cart("TEA-01", 1).await;
+    let first = purchase_of(&shop, &buyer.opens_checkout().await).await;
+    let second = purchase_of(&shop, &buyer.opens_checkout().await).await;
+    let (probe, mut at_its_commit) = holding(|boundary| boundary == Boundary::BeforeCommit);
+    let till = probed(shop.app(), probe);
+    let first = tokio::spawn(async move { checkout::submit(&till, &first).await });
+    at_its_commit.reached().await;
+    let has_looked = Arc::new(AtomicBool::new(false));
+    let looks = Arc::clone(&has_looked);
+    let (probe, mut has_lost) = holding(move |boundary| match boundary {
+        Boundary::AfterStatement(sql) => {
+            looks.fetch_or(sql.contains("union all"), Ordering::SeqCst);
+            sql.contains("insert into checkouts")
+        }
+        _ => false,
+    });
+    let till = probed(shop.app(), probe);
+    let second = tokio::spawn(async move { checkout::submit(&till, &second).await });
+    eventually("it has looked in vain", || async {
+        has_looked.load(Ordering::SeqCst)
+    })
+    .await;
+
+    at_its_commit.lets_go();
+    let first = first.await.expect("no panic").expect("no error");
+    let Submitted::New(first) = first else {
+        panic!("nobody was before it")
+    };
+    has_lost.reached().await;
+    let attempt = Attempt::at_checkout(first.id, 1, Vec::new());
+    let now = shop.app().till.clock.now();
+    let ended = checkout::record(shop.db(), &attempt, &Outcome::NeverCharged, now).await;
+    assert_eq!(ended.expect("recorded"), Verdict::Concluded);
+    has_lost.lets_go();
+
+    let second = second.await.expect("no panic").expect("no error");
+    assert!(matches!(second, Submitted::New(_)), "{second:?}");
 }
 
 /// What the shop makes of a form, for tests that call the phases themselves.
@@ -404,6 +458,28 @@ async fn r11_the_same_goods_again_soon_after_a_purchase_want_a_confirmation() {
         charges: 2,
         orders: 2,
         sold: 3,
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn r11_a_purchase_of_two_goods_is_known_again_by_both() {
+    let shop = Shop::open().await;
+    let buyer = shop.visitor().with_cart("TEA-01", 1).await;
+    buyer.adds("MUG-01", 1).await;
+    let first = buyer.buys().await;
+
+    buyer.adds("TEA-01", 1).await;
+    let page = buyer.sees("/checkout").await;
+    assert!(!page.html.contains(&first), "one of the two is less");
+    buyer.adds("MUG-01", 1).await;
+    let page = buyer.sees("/checkout").await;
+    assert!(page.html.contains(&first));
+    assert_eq!(buyer.submits(&page.form().filled()).await.status, 422);
+    shop.expects(Expected {
+        charges: 1,
+        orders: 1,
+        sold: 2,
     })
     .await;
 }

@@ -2,7 +2,13 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use boring_checkout::probe::{Boundary, Failure, Probe};
+use boring_checkout::{
+    checkout::SubmitError,
+    db::Transient as _,
+    outbox::{Unreadable, inbox::ConsumeError},
+    probe::{Boundary, Failure, Probe},
+    refunds::RequestError,
+};
 use futures_util::future::join_all;
 
 use crate::world::{Expected, ONCE, Shop, Visitor, failing, front};
@@ -142,4 +148,20 @@ async fn the_answer_to_each_commit_is_lost_once() {
         assert_eq!(buyer.waits_at(&status).await, "Paid", "commit {lost}");
         shop.expects(ONCE).await;
     }
+}
+
+/// What another run would end in the same way is answered at once.
+#[test]
+fn what_is_refused_is_refused_once_and_a_race_is_run_again() {
+    let broken = || sqlx::Error::Io(std::io::ErrorKind::ConnectionReset.into());
+    assert!(SubmitError::Raced.is_transient());
+    assert!(SubmitError::Db(broken()).is_transient());
+    assert!(!SubmitError::CartEmpty.is_transient());
+
+    assert!(RequestError::Raced.is_transient());
+    assert!(RequestError::Db(broken()).is_transient());
+    assert!(!RequestError::NothingLeft.is_transient());
+
+    assert!(ConsumeError::Db(broken()).is_transient());
+    assert!(!ConsumeError::Unreadable(Unreadable).is_transient());
 }

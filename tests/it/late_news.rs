@@ -63,6 +63,29 @@ async fn a_payment_of_another_amount_is_not_given_back() {
     is_put_aside(&shop, &news).await;
 }
 
+/// A person has to know which of the two it is.
+#[tokio::test]
+async fn another_amount_for_what_is_paid_and_a_second_payment_of_it_are_told_apart() {
+    let shop = Shop::open().await;
+    let buyer = shop.visitor().with_cart("TEA-01", 1).await;
+    let status = buyer.buys().await;
+    assert_eq!(buyer.waits_at(&status).await, "Paid");
+    let intent = shop.db().query("select payment_intent_id from checkouts");
+    let intent: String = intent.fetch_scalar().await.expect("an id");
+    let mut other_amount = event("evt_1", SUCCEEDED, &intent, id_in(&status));
+    other_amount["data"]["object"]["amount_received"] = json!(1);
+    let second = event("evt_2", SUCCEEDED, "pi_another", id_in(&status));
+    for news in [other_amount, second] {
+        assert_eq!(Letter::of(&news).to(&shop.url).await.status, 200);
+    }
+    let kinds = shop
+        .db()
+        .query("select kind from discrepancies order by kind");
+    let kinds: Vec<(String,)> = kinds.fetch_all().await.expect("a list");
+    let kinds: Vec<&str> = kinds.iter().map(|(kind,)| kind.as_str()).collect();
+    assert_eq!(kinds, ["amount_differs", "second_payment"]);
+}
+
 /// It names a checkout that never had a payment, and is the payment of another.
 #[tokio::test]
 async fn the_payment_of_a_purchase_is_not_given_back_for_another() {

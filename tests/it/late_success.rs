@@ -6,7 +6,7 @@ use boring_checkout::{
 };
 use serde_json::{Value, json};
 
-use crate::world::{Letter, Mail, Page, Provider, Shop, Visitor, client, eventually};
+use crate::world::{Letter, Mail, Page, Provider, Shop, Visitor, client, event, eventually};
 
 const TOO_LATE: &str = "Your payment came too late";
 const REFUND: &str = "refunds.create";
@@ -151,6 +151,43 @@ async fn r48_a_payment_after_a_decline_goes_back() {
     let report = shop.report().await;
     assert!(report.ok, "{report}");
     assert_eq!(report.counts.orders, 1);
+}
+
+/// The wish is in the outbox, and nobody has acted on it yet.
+#[tokio::test]
+async fn what_will_be_given_back_is_said_to_be_on_its_way() {
+    let shop = Shop::open().await;
+    let (buyer, status, intent) = declined(&shop).await;
+    is_paid(&shop, &intent, "pm_card_visa").await;
+    eventually("it is found", || async { shop.count(FOUND).await == 1 }).await;
+    let text = buyer.sees(&status).await.text("main");
+    assert!(text.contains("€4.90 is on its way back"), "{text}");
+}
+
+#[tokio::test]
+async fn a_late_payment_that_two_events_tell_of_is_to_be_given_back_once() {
+    let shop = Shop::open().await;
+    let (_, status, intent) = declined(&shop).await;
+    is_paid(&shop, &intent, "pm_card_visa").await;
+    eventually("it is found", || async { shop.count(FOUND).await == 1 }).await;
+    let id = status.trim_start_matches("/checkouts/");
+    let again = event("evt_again", "payment_intent.succeeded", &intent, id);
+    assert_eq!(Letter::of(&again).to(&shop.url).await.status, 200);
+    let wishes = "select count(*) from outbox where event_type = 'payment.refund_requested'";
+    assert_eq!(shop.count(wishes).await, 1);
+}
+
+/// Nothing goes back by itself, so nobody is told that it does.
+#[tokio::test]
+async fn a_late_payment_of_another_amount_is_said_to_be_looked_into() {
+    let shop = Shop::open().await;
+    let (buyer, status, intent) = declined(&shop).await;
+    let id = status.trim_start_matches("/checkouts/");
+    let mut news = event("evt_1", "payment_intent.succeeded", &intent, id);
+    news["data"]["object"]["amount_received"] = json!(1);
+    assert_eq!(Letter::of(&news).to(&shop.url).await.status, 200);
+    let text = buyer.sees(&status).await.text("main");
+    assert!(text.contains("Somebody of us is looking into it"), "{text}");
 }
 
 /// A request of ours that was a day on its way, when its checkout had been given up as never charged.

@@ -82,6 +82,16 @@ async fn a_refund_of_an_order_is_made_booked_and_told() {
 }
 
 #[tokio::test]
+async fn the_smallest_refund_is_a_cent() {
+    let shop = shop().await;
+    paid(&shop, "pm_card_visa").await;
+    let cent = of(1, wish(&shop).await);
+    asks(shop.app(), &cent).await.expect("made");
+    is(&shop, "succeeded", 1).await;
+    came_to(&shop, 1, 1).await;
+}
+
+#[tokio::test]
 async fn r61_ten_at_once_with_one_key_are_one_refund() {
     let shop = shop().await;
     paid(&shop, "pm_card_visa").await;

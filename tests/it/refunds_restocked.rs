@@ -6,6 +6,7 @@ use serde_json::json;
 
 use crate::{
     refund_notices::{OPEN, came_to, is, paid, shop},
+    refunds_pages::refunds_of,
     refunds_requested::{asks, of, wish},
     world::Shop,
 };
@@ -23,6 +24,16 @@ async fn with_the_goods(shop: &Shop) -> Wish {
     }
 }
 
+/// Whether the form for the next refund says that the goods are back, instead of asking about them.
+async fn is_said_to_be_back(shop: &Shop) -> bool {
+    let form = format!("{}/new", refunds_of(shop).await);
+    let page = shop.operator().sees(&form).await;
+    assert_eq!(page.heading(), "Give money back", "{}", page.html);
+    let is_said = page.html.contains("The goods are back on the shelf.");
+    assert_ne!(is_said, page.html.contains("name=\"restock\""));
+    is_said
+}
+
 #[tokio::test]
 async fn r61_the_goods_go_back_once_however_often_it_is_sent() {
     let shop = shop().await;
@@ -34,6 +45,7 @@ async fn r61_the_goods_go_back_once_however_often_it_is_sent() {
         .expect("made");
     is(&shop, "succeeded", 1).await;
     assert_eq!(sold(&shop).await, 1);
+    assert!(!is_said_to_be_back(&shop).await);
 
     let wish = with_the_goods(&shop).await;
     let asked = join_all((0..10).map(|_| asks(shop.app(), &wish))).await;
@@ -78,6 +90,7 @@ async fn a_refund_that_comes_back_does_not_count_the_goods_twice() {
     shop.provider.control("settle", json!({})).await;
     is(&shop, "failed", 1).await;
     assert_eq!(sold(&shop).await, 0);
+    assert!(is_said_to_be_back(&shop).await);
     assert_eq!(shop.count(OPEN).await, 1, "a person looks at the money");
     shop.alters("update discrepancies set resolved_at = created_at")
         .await;

@@ -198,3 +198,40 @@ fn read(url: &Secret) -> Result<(ServerAddr, ConnectOptions), UnusableBusUrl> {
 #[derive(Debug, thiserror::Error)]
 #[error("not a nats:// or tls:// URL with a host, such as nats://127.0.0.1:4222")]
 pub struct UnusableBusUrl;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_is_down_is_tried_less_and_less_often_up_to_a_bound() {
+        let delays = [0, 1, 6, 7, usize::MAX].map(reconnect_delay);
+        let expected = [20, 40, 1280, 2000, 2000].map(Duration::from_millis);
+        assert_eq!(delays, expected);
+    }
+
+    #[test]
+    fn a_url_names_a_server_and_perhaps_who_calls_and_nothing_else() {
+        for url in [
+            "nats://127.0.0.1",
+            "nats://127.0.0.1:4222/",
+            "tls://broker.example:4222",
+            "nats://shop:t%C3%B6p@broker.example",
+            "nats://token@broker.example",
+        ] {
+            assert!(check(&url.into()).is_ok(), "{url}");
+        }
+        for url in [
+            "",
+            "broker.example",
+            "nats:broker.example",
+            "nats:///",
+            "http://broker.example",
+            "nats://broker.example/jetstream",
+            "nats://broker.example?tls=true",
+            "http://broker.example/jetstream?tls=true",
+        ] {
+            assert!(check(&url.into()).is_err(), "{url}");
+        }
+    }
+}
