@@ -163,5 +163,6 @@ fn what_is_refused_is_refused_once_and_a_race_is_run_again() {
     assert!(!RequestError::NothingLeft.is_transient());
 
     assert!(ConsumeError::Db(broken()).is_transient());
+    assert!(!ConsumeError::Db(broken()).is_the_messages_fault());
     assert!(!ConsumeError::Unreadable(Unreadable).is_transient());
 }

@@ -2,14 +2,20 @@
 
 use std::time::Duration;
 
-use boring_checkout::simulator::{Simulator, SimulatorConfig};
+use boring_checkout::{
+    checkout::{self, Submitted},
+    simulator::{Simulator, SimulatorConfig},
+};
 use chrono::{DateTime, Utc};
 use futures_util::future::join_all;
 use serde_json::json;
 
-use crate::world::{
-    Books, Database, Expected, NOTHING, ONCE, Process, Provider, Shop, Visitor, eventually,
-    fresh_key,
+use crate::{
+    buying::purchase_of,
+    world::{
+        Books, Database, Expected, NOTHING, ONCE, Process, Provider, Shop, Visitor, eventually,
+        fresh_key,
+    },
 };
 
 const CREATE: &str = "payment_intents.create";
@@ -271,6 +277,30 @@ async fn r14_a_lost_answer_and_then_a_crash_and_nobody_comes_back() {
     comes_up(&provider).await;
     let _shop = Process::shop_with_workers(&database, &provider, &QUICK).await;
     books.expect(ONCE).await;
+}
+
+/// Whoever has submitted it is at work on it, and nobody else is. If they have died, anybody goes on when the lease runs out.
+#[tokio::test]
+async fn a_checkout_is_first_whose_form_it_was() {
+    let shop = Shop::open().await;
+    let buyer = shop.visitor().with_cart("TEA-01", 1).await;
+    let purchase = purchase_of(&shop, &buyer.opens_checkout().await).await;
+    let till = &shop.app().till;
+    let Ok(Submitted::New(checkout)) = checkout::submit(till, &purchase).await else {
+        panic!("nobody was before it")
+    };
+    let asked = async || {
+        let resumed = checkout::resume(till, checkout.id).await;
+        resumed.expect("no error");
+        shop.provider
+            .calls("POST", "/v1/payment_intents")
+            .await
+            .len()
+    };
+    assert_eq!(asked().await, 0);
+    shop.later(120);
+    assert_eq!(asked().await, 1);
+    shop.expects(ONCE).await;
 }
 
 /// Both see the same checkouts at the same moment, and each is driven by one of them.

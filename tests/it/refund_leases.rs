@@ -114,6 +114,33 @@ async fn whoever_has_lost_a_refund_does_not_say_when_it_is_due() {
     assert_eq!(claims(&refunder).await, 0, "it is the other's still");
 }
 
+#[tokio::test]
+async fn a_refund_that_was_asked_for_in_vain_is_let_alone_for_a_while_and_then_looked_for() {
+    let (shop, refunder) = owes().await;
+    let lost =
+        json!({"on": {"operation": "refunds.create"}, "fault": "drop_request", "times": 1000});
+    shop.provider.fault(lost).await;
+    performs(&refunder).await;
+    let looks = async || shop.provider.calls("GET", "/v1/refunds").await.len();
+    assert_eq!(looks().await, 0, "nothing could be there the first time");
+    assert_eq!(claims(&refunder).await, 0);
+    shop.provider.mends().await;
+    shop.later(10);
+    performs(&refunder).await;
+    assert_eq!(looks().await, 1);
+    assert_eq!(shop.provider.ledger().await["refunds"]["succeeded"], 1);
+}
+
+/// Not every attempt is written down for ever, but the one that ended it is.
+#[tokio::test]
+async fn the_last_of_very_many_attempts_at_a_refund_is_told() {
+    let (shop, refunder) = owes().await;
+    shop.alters("update refunds set attempts = 1000").await;
+    performs(&refunder).await;
+    let kept = "select count(*) from provider_calls where attempt = 1001";
+    assert!(shop.count(kept).await > 0);
+}
+
 /// Somebody has used the key for something else, and it will never make the refund.
 #[tokio::test]
 async fn a_spoilt_key_of_a_refund_is_replaced() {

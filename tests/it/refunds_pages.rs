@@ -41,6 +41,16 @@ async fn asked_the_provider(shop: &Shop) -> usize {
 }
 
 #[tokio::test]
+async fn what_is_on_its_way_is_not_offered_again() {
+    let shop = shop().await;
+    paid(&shop, "pm_card_pendingRefund").await;
+    let part = of(190, wish(&shop).await);
+    asks(shop.app(), &part).await.expect("asked for");
+    is(&shop, "pending", 1).await;
+    assert_eq!(opens(&shop).await.field("remaining"), "300");
+}
+
+#[tokio::test]
 async fn r61_ten_at_once_lead_to_the_one_refund() {
     let shop = shop().await;
     let (buyer, _) = paid(&shop, "pm_card_visa").await;

@@ -2,7 +2,10 @@
 
 use serde_json::json;
 
-use crate::world::{NOTHING, ONCE, Shop, Visitor};
+use crate::{
+    amounts::sells_tea_for,
+    world::{NOTHING, ONCE, Shop, Visitor},
+};
 
 const WAITS: &str = "We are checking your payment";
 
@@ -20,6 +23,41 @@ async fn time_passes(shop: &Shop) {
     shop.provider
         .control("clock", json!({"advance_seconds": 60}))
         .await;
+}
+
+#[tokio::test]
+async fn the_form_offers_what_can_pay_in_its_currency() {
+    let of_everywhere = ["pm_card_visa", "pm_card_threeDSecure2Required"];
+    let of_one = ["pm_sepaDebit_success_de", "pm_usBankAccount_success"];
+    for (currency, fits) in [
+        ("eur", [true, false]),
+        ("usd", [false, true]),
+        ("jpy", [false, false]),
+    ] {
+        let flags = ["--currency", currency, "--tax-rates", ""];
+        let shop = Shop::open_with(&flags).await;
+        sells_tea_for(&shop, 1000).await;
+        let buyer = shop.visitor().with_cart("TEA-01", 1).await;
+        let page = buyer.sees("/checkout").await;
+        let offered = page.attributes("input[name=payment_method]", "value");
+        let is_offered = |method: &str| offered.iter().any(|it| it == method);
+        assert!(of_everywhere.into_iter().all(is_offered), "{offered:?}");
+        assert_eq!(of_one.map(is_offered), fits, "{currency}: {offered:?}");
+    }
+}
+
+/// Whoever has a card has agreed to nothing that the provider need hear of.
+#[tokio::test]
+async fn a_debit_is_sent_with_its_mandate_and_a_card_with_none() {
+    for (method, has_mandate) in [("pm_sepaDebit_success_de", true), ("pm_card_visa", false)] {
+        let shop = Shop::open().await;
+        let buyer = shop.visitor().with_cart("TEA-01", 1).await;
+        let form = buyer.opens_checkout().await;
+        buyer.submits(&form.with("payment_method", method)).await;
+        let request = shop.db().query("select provider_request from checkouts");
+        let request: String = request.fetch_scalar().await.expect("the body");
+        assert_eq!(request.contains("mandate"), has_mandate, "{request}");
+    }
 }
 
 #[tokio::test]
