@@ -15,7 +15,8 @@ use boring_checkout::{
     db::Tx,
     ids::CheckoutId,
     outbox::{
-        self,
+        self, Message,
+        bus::{Bus as _, PublishError},
         inbox::CONSUMERS,
         nats::{ACK_WAIT, Nats},
         operator,
@@ -471,6 +472,48 @@ async fn poison_whose_row_was_pruned_is_written_to_the_outbox_anew() {
         shop.count("select payload->>'format' from outbox").await
     };
     assert_eq!(format, 2, "what it said");
+}
+
+/// What an operator's stream is too small for will go no better later. A stream that is missing will be there again.
+#[tokio::test]
+async fn what_is_too_large_is_refused_and_whatever_else_is_wrong_is_waited_for() {
+    let Some(broker) = Broker::open().await else {
+        return;
+    };
+    let shop = Shop::open_with_workers(&["--bus-url", &broker.url()]).await;
+    broker.stored().await;
+    shop.stop().await;
+    let bus = Nats::connect(&Secret::new(broker.url())).await;
+    let bus = bus.expect("a URL");
+    eventually("it is connected", || async { bus.is_there() }).await;
+    let jetstream = broker.jetstream().await;
+    let stream = jetstream.get_stream("BORING_CHECKOUT").await;
+    let mut config = stream.expect("a stream").cached_info().config.clone();
+    config.max_message_size = 1000;
+    jetstream.update_stream(config).await.expect("changed");
+    let publishes = async |length: usize| {
+        let message = Message {
+            aggregate_id: CheckoutId::new(),
+            event_type: "note".to_owned(),
+            version: 1,
+            payload: json!({"text": "x".repeat(length)}),
+        };
+        bus.publish(&message, 0).await
+    };
+
+    publishes(1).await.expect("stored");
+    let refused = publishes(1000).await;
+    assert!(
+        matches!(refused, Err(PublishError::Refused(_))),
+        "{refused:?}"
+    );
+    let deleted = jetstream.delete_stream("BORING_CHECKOUT").await;
+    deleted.expect("deleted");
+    let failed = publishes(1).await;
+    assert!(
+        matches!(failed, Err(PublishError::Unavailable(_))),
+        "{failed:?}"
+    );
 }
 
 #[tokio::test]

@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
+use boring_checkout::webhooks::missed;
 use futures_util::future::join_all;
 use serde_json::json;
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     authentication::{answers, asked},
@@ -107,6 +109,22 @@ async fn a_long_list_is_read_from_its_beginning_and_then_only_its_end() {
 
     shop.provider.mends().await;
     shop.expects(ONCE).await;
+}
+
+/// A list may show an event a little after younger ones, so what is young is read once more.
+#[tokio::test]
+async fn the_position_stays_behind_what_is_young() {
+    let shop = Shop::open().await;
+    let buyer = shop.visitor().with_cart("TEA-01", 1).await;
+    assert_eq!(buyer.waits_at(&buyer.buys().await).await, "Paid");
+    let positions = async || {
+        let read = missed::catch_up(&shop.app().till, &CancellationToken::new()).await;
+        read.expect("read to its end");
+        shop.count("select count(*) from events_read").await
+    };
+    assert_eq!(positions().await, 0);
+    shop.later(301);
+    assert_eq!(positions().await, 1);
 }
 
 #[tokio::test]
