@@ -17,7 +17,6 @@ use super::{
     http::{form_path, router},
 };
 use crate::{
-    db::Db,
     lab::{
         flow::{Answer, Books, Failed, Flow, Form, NoAnswer, Opening, Premises, Request, Standing},
         safe::requests::{get, post, post_form, signature},
@@ -52,7 +51,7 @@ struct Process {
 pub fn open(premises: Premises) -> Opening {
     Box::pin(async move {
         let quiet = Naive {
-            db: Db::open_as_it_is(&premises.database_url).await?,
+            db: premises.database().await?,
             provider: Provider::new(
                 &premises.provider_url,
                 Secret::new(premises.provider_key),
