@@ -1,8 +1,17 @@
 //! Webhooks that never come. The provider's own list has what they would have told.
 
-use std::time::Duration;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
-use boring_checkout::webhooks::missed;
+use boring_checkout::{
+    probe::{Boundary, Probe},
+    webhooks::missed,
+};
 use futures_util::future::join_all;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -11,7 +20,7 @@ use crate::{
     authentication::{answers, asked},
     outbox::shop_on,
     reconciler::{goes_down, quiet_provider},
-    world::{Books, Database, ONCE, Process, Provider, Shop, client, eventually},
+    world::{Books, Database, ONCE, Process, Provider, Shop, client, eventually, probed},
 };
 
 const PAID: &str = "select count(*) from checkouts where status = 'paid'";
@@ -125,6 +134,30 @@ async fn the_position_stays_behind_what_is_young() {
     assert_eq!(positions().await, 0);
     shop.later(301);
     assert_eq!(positions().await, 1);
+}
+
+/// Most events are delivered. They are read with one call, and without the writers' lock but for the position.
+#[tokio::test]
+async fn what_was_delivered_costs_nothing_when_it_is_read() {
+    let shop = Shop::open().await;
+    let buyer = shop.visitor().with_cart("TEA-01", 1).await;
+    assert_eq!(buyer.waits_at(&buyer.buys().await).await, "Paid");
+    shop.settles().await;
+    shop.later(301);
+    let transactions = Arc::new(AtomicUsize::new(0));
+    let begun = Arc::clone(&transactions);
+    let probe = Probe::new(move |boundary| {
+        begun.fetch_add(
+            usize::from(boundary == Boundary::BeforeBegin),
+            Ordering::SeqCst,
+        );
+        async { Ok(()) }
+    });
+    let till = probed(shop.app(), probe);
+    let read = missed::catch_up(&till, &CancellationToken::new()).await;
+    read.expect("read to its end");
+    assert_eq!(reads(&shop.provider).await, 1);
+    assert_eq!(transactions.load(Ordering::SeqCst), 1);
 }
 
 #[tokio::test]
