@@ -48,6 +48,7 @@ pub(super) fn chrome() -> Chrome {
     Chrome {
         cart_units: Some(3),
         has_mailbox: true,
+        has_lab: true,
         has_api: true,
     }
 }

@@ -83,6 +83,7 @@ impl Shop {
     }
 
     async fn start(database: Database, flags: &[&str]) -> Self {
+        keep_the_trail();
         let running = boring_checkout::app::Shop::start(&parse(&database, flags))
             .await
             .expect("the shop starts");
@@ -252,7 +253,17 @@ pub async fn within<F: Future<Output = bool>>(
     }
 }
 
-fn parse(database: &Database, flags: &[&str]) -> boring_checkout::config::ServeArgs {
+/// As the program does, for the lab of every shop in this process.
+fn keep_the_trail() {
+    static KEPT: std::sync::Once = std::sync::Once::new();
+    KEPT.call_once(|| {
+        use tracing_subscriber::{layer::SubscriberExt as _, util::SubscriberInitExt as _};
+        let log = tracing_subscriber::registry().with(boring_checkout::lab::trail::layer());
+        log.try_init().expect("nobody else keeps the log");
+    });
+}
+
+pub fn parse(database: &Database, flags: &[&str]) -> boring_checkout::config::ServeArgs {
     let url = database.url();
     let mail = database.mail_folder();
     let common = [
