@@ -168,10 +168,12 @@ fn start_log_with(log: &Log, for_lab: bool) -> Result<(), Failure> {
         LogFormat::Pretty => lines.boxed(),
         LogFormat::Json => lines.json().flatten_event(true).boxed(),
     };
-    tracing_subscriber::registry()
-        .with(lines.with_filter(filter))
-        .with(for_lab.then(trail::layer))
-        .init();
+    let log = tracing_subscriber::registry();
+    if for_lab {
+        log.with(trail::beside(lines, filter)).init();
+    } else {
+        log.with(lines).with(filter).init();
+    }
     Ok(())
 }
 

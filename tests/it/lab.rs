@@ -1,9 +1,11 @@
 //! The lab: each scenario played on the running shop, with both flows.
 
-use boring_checkout::audit::Counts;
+use boring_checkout::{app::Shop as App, audit::Counts};
 use serde_json::Value;
 
-use crate::world::{Expected, NOTHING, ONCE, Page, Shop, eventually};
+use crate::world::{
+    Database, Expected, NOTHING, ONCE, Page, Shop, Visitor, client, eventually, parse,
+};
 
 /// What the naive twin comes to: charges, orders, units off the shelf, mails.
 type Fault = [i64; 4];
@@ -281,7 +283,7 @@ async fn whoever_looks_at_a_checkout_is_told_when_there_is_more() {
     let shop = Shop::open_with_workers(&[]).await;
     let buyer = shop.visitor().with_cart("TEA-01", 1).await;
     let status = buyer.buys().await;
-    let client = crate::world::client();
+    let client = client();
     let url = format!("{}/lab{status}/events", shop.url);
     let mut answer = client.get(&url).send().await.expect("an answer");
     assert_eq!(answer.headers()["content-type"], "text/event-stream");
@@ -425,8 +427,10 @@ async fn what_cannot_be_played_is_said() {
 
     let elsewhere = Shop::open_with_workers(&[]).await;
     let flags = ["--provider-url", elsewhere.provider.url.as_str()];
-    let guest = boring_checkout_with(&flags).await;
-    let visitor = crate::world::Visitor::at(&guest.url());
+    let database = Database::fresh().await;
+    let guest = App::start(&parse(&database, &flags)).await;
+    let guest = guest.expect("the shop starts");
+    let visitor = Visitor::at(&guest.url());
     let refused = visitor
         .posts("/lab/runs", &[("scenario", "double-click")])
         .await;
@@ -446,14 +450,6 @@ async fn what_cannot_be_played_is_said() {
     );
     guest.stop().await;
     elsewhere.expects(NOTHING).await;
-}
-
-async fn boring_checkout_with(flags: &[&str]) -> boring_checkout::app::Shop {
-    let database = crate::world::Database::fresh().await;
-    let args = crate::world::parse(&database, flags);
-    boring_checkout::app::Shop::start(&args)
-        .await
-        .expect("the shop starts")
 }
 
 #[tokio::test]

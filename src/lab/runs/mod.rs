@@ -5,13 +5,17 @@
 //!
 //! 1. here: what is kept of a run, and how it is made.
 //! 2. [`scenarios`]: what can be shown.
-//! 3. `scene`: one flow, and everybody around it.
-//! 4. `cue`: what happens to one piece of work at one boundary.
-//! 5. `shelf`: the goods that a scene brings along.
-//! 6. `tally`: what it came to, from the two ledgers.
-//! 7. [`verdict`]: the same in a sentence.
+//! 3. `plays`: how each is played.
+//! 4. `scene`: one flow, and everybody around it.
+//! 5. `act`: something that somebody is at.
+//! 6. `cue`: what happens to one piece of work at one boundary.
+//! 7. `shelf`: the goods that a scene brings along.
+//! 8. `tally`: what it came to, from the two ledgers.
+//! 9. [`verdict`]: the same in a sentence.
 
+mod act;
 mod cue;
+mod plays;
 pub mod scenarios;
 mod scene;
 mod shelf;
@@ -21,7 +25,6 @@ pub mod verdict;
 use std::{
     collections::VecDeque,
     sync::{Arc, Mutex, PoisonError},
-    time::Duration,
 };
 
 use uuid::Uuid;
@@ -35,9 +38,6 @@ const REMEMBERED: usize = 30;
 
 /// So many may wait. Nobody presses more buttons than that and watches what comes of each.
 const WAITING_MAX: usize = 5;
-
-/// How long news is held up by a scenario that wants it late.
-const HELD_UP: Duration = Duration::from_millis(1500);
 
 /// The runs of this process.
 #[derive(Debug, Default)]

@@ -3,18 +3,11 @@
 use std::pin::Pin;
 
 use super::{
-    cue::{Cue, begins, charged, charged_and_known, gives_back, posts},
-    scene::{A_MOMENT, Scene, Until},
-    shelf::{GOODS, RARE, put_aside, put_back},
+    plays,
+    scene::Scene,
+    shelf::{GOODS, RARE},
 };
-use crate::{
-    db::retrying,
-    lab::{
-        flow::{Answer, Customer, Failed, Form, NoAnswer, Place, Request, Standing},
-        world::Sums,
-    },
-    simulator::Fault,
-};
+use crate::lab::{flow::Failed, world::Sums};
 
 /// Something that can be shown.
 #[derive(Debug)]
@@ -43,20 +36,6 @@ impl Scenario {
     }
 }
 
-const VISA: &str = "pm_card_visa";
-const ASKED: &str = "pm_card_threeDSecure2Required";
-
-const ADA: &str = "Ada";
-const ADA_AGAIN: &str = "Ada, again";
-const BO: &str = "Bo";
-const PROVIDER: &str = "the provider";
-const PROVIDER_AGAIN: &str = "the provider, again";
-const OPERATOR: &str = "the operator";
-const OPERATOR_AGAIN: &str = "the operator, again";
-
-const SUCCEEDED: &str = "payment_intent.succeeded";
-const FAILED: &str = "payment_intent.payment_failed";
-
 /// One unit, paid and sold once. What it costs is not promised.
 const ONCE: Sums = Sums {
     charges: 1,
@@ -67,12 +46,6 @@ const ONCE: Sums = Sums {
     sold: 1,
     mails: 1,
 };
-
-/// What is given back when a part of an order is, in minor units.
-const A_PART: i64 = 100;
-
-/// How long after the first try somebody comes back whose key the provider has forgotten.
-const A_DAY_LATER: chrono::TimeDelta = chrono::TimeDelta::hours(25);
 
 /// All of them.
 pub static SCENARIOS: &[Scenario] = &[
@@ -85,7 +58,7 @@ pub static SCENARIOS: &[Scenario] = &[
                 one's checkout.",
         promise: ONCE,
         goods: GOODS,
-        play: |scene| Box::pin(double_click(scene)),
+        play: |scene| Box::pin(plays::double_click(scene)),
     },
     Scenario {
         name: "dropped-response",
@@ -96,7 +69,7 @@ pub static SCENARIOS: &[Scenario] = &[
                 of its charge.",
         promise: ONCE,
         goods: GOODS,
-        play: |scene| Box::pin(dropped_response(scene)),
+        play: |scene| Box::pin(plays::dropped_response(scene)),
     },
     Scenario {
         name: "crash-after-charge",
@@ -107,7 +80,7 @@ pub static SCENARIOS: &[Scenario] = &[
                 finish, be it a retry, a webhook or the reconciler.",
         promise: ONCE,
         goods: GOODS,
-        play: |scene| Box::pin(crash_after_charge(scene)),
+        play: |scene| Box::pin(plays::crash_after_charge(scene)),
     },
     Scenario {
         name: "webhook-twice",
@@ -118,7 +91,7 @@ pub static SCENARIOS: &[Scenario] = &[
                 finds it there.",
         promise: ONCE,
         goods: GOODS,
-        play: |scene| Box::pin(webhook_twice(scene)),
+        play: |scene| Box::pin(plays::webhook_twice(scene)),
     },
     Scenario {
         name: "webhook-first",
@@ -128,7 +101,7 @@ pub static SCENARIOS: &[Scenario] = &[
                 comes after it changes nothing.",
         promise: ONCE,
         goods: GOODS,
-        play: |scene| Box::pin(webhook_first(scene)),
+        play: |scene| Box::pin(plays::webhook_first(scene)),
     },
     Scenario {
         name: "out-of-order",
@@ -139,7 +112,7 @@ pub static SCENARIOS: &[Scenario] = &[
                 nothing.",
         promise: ONCE,
         goods: GOODS,
-        play: |scene| Box::pin(out_of_order(scene)),
+        play: |scene| Box::pin(plays::out_of_order(scene)),
     },
     Scenario {
         name: "new-form",
@@ -150,7 +123,7 @@ pub static SCENARIOS: &[Scenario] = &[
                 finds it, whatever its key is.",
         promise: ONCE,
         goods: GOODS,
-        play: |scene| Box::pin(new_form(scene)),
+        play: |scene| Box::pin(plays::new_form(scene)),
     },
     Scenario {
         name: "last-unit",
@@ -160,7 +133,7 @@ pub static SCENARIOS: &[Scenario] = &[
                 one of them through.",
         promise: ONCE,
         goods: RARE,
-        play: |scene| Box::pin(last_unit(scene)),
+        play: |scene| Box::pin(plays::last_unit(scene)),
     },
     Scenario {
         name: "mail-down",
@@ -169,7 +142,7 @@ pub static SCENARIOS: &[Scenario] = &[
         guard: "The mail is owed by a row that was written with the order. A worker tries until it is sent.",
         promise: ONCE,
         goods: GOODS,
-        play: |scene| Box::pin(mail_down(scene)),
+        play: |scene| Box::pin(plays::mail_down(scene)),
     },
     Scenario {
         name: "refund-twice",
@@ -182,7 +155,7 @@ pub static SCENARIOS: &[Scenario] = &[
             ..ONCE
         },
         goods: GOODS,
-        play: |scene| Box::pin(refund_twice(scene)),
+        play: |scene| Box::pin(plays::refund_twice(scene)),
     },
     Scenario {
         name: "expired-key",
@@ -193,224 +166,6 @@ pub static SCENARIOS: &[Scenario] = &[
                 metadata.",
         promise: ONCE,
         goods: GOODS,
-        play: |scene| Box::pin(expired_key(scene)),
+        play: |scene| Box::pin(plays::expired_key(scene)),
     },
 ];
-
-async fn double_click(scene: &mut Scene<'_>) -> Result<(), Failed> {
-    let ada = scene.customer("ada");
-    let form = scene.want(&ada, GOODS).await?;
-    let mut first = scene.begin(ADA, submit(&ada, &form, VISA), Some(Cue::at(begins).held()))?;
-    first.is_held().await;
-    let _ = scene.ask(ADA_AGAIN, submit(&ada, &form, VISA)).await?;
-    let _ = first.ends().await;
-    Ok(())
-}
-
-async fn dropped_response(scene: &mut Scene<'_>) -> Result<(), Failed> {
-    let ada = scene.customer("ada");
-    let form = scene.want(&ada, GOODS).await?;
-    let lost = Cue::at(charged).lost();
-    if let Err(NoAnswer) = scene.ask_with(ADA, submit(&ada, &form, VISA), lost).await? {
-        let _ = scene.ask(ADA_AGAIN, submit(&ada, &form, VISA)).await?;
-    }
-    Ok(())
-}
-
-async fn crash_after_charge(scene: &mut Scene<'_>) -> Result<(), Failed> {
-    let ada = scene.customer("ada");
-    let form = scene.want(&ada, GOODS).await?;
-    let dead = Cue::at(charged_and_known).dead();
-    let _ = scene.ask_with(ADA, submit(&ada, &form, VISA), dead).await?;
-    let _ = scene.ask(ADA_AGAIN, submit(&ada, &form, VISA)).await?;
-    Ok(())
-}
-
-async fn webhook_twice(scene: &mut Scene<'_>) -> Result<(), Failed> {
-    let ada = scene.customer("ada");
-    let form = scene.want(&ada, GOODS).await?;
-    let page = be_asked(scene, &ada, &form).await?;
-    scene.hear().await?;
-    scene.bank.approve(&page).await?;
-    let event = scene.event(SUCCEEDED).await?;
-    scene.is_told(&event);
-    let deliver = || Request::Deliver(event.clone());
-    // Both have looked whether they know the event; and where they look at the order, both have done that.
-    let mut one = scene.begin(PROVIDER, deliver(), Some(Cue::at(begins).held()))?;
-    one.is_held().await;
-    let mut other = scene.begin(
-        PROVIDER_AGAIN,
-        deliver(),
-        Some(Cue::at(begins).nth(2).held()),
-    )?;
-    other.is_held().await;
-    let _ = one.ends().await;
-    let _ = other.ends().await;
-    Ok(())
-}
-
-async fn webhook_first(scene: &mut Scene<'_>) -> Result<(), Failed> {
-    let ada = scene.customer("ada");
-    let form = scene.want(&ada, GOODS).await?;
-    let cue = Cue::at(charged).held().lost();
-    let mut first = scene.begin(ADA, submit(&ada, &form, VISA), Some(cue))?;
-    first.is_held().await;
-    let event = scene.event(SUCCEEDED).await?;
-    let told = if scene.is_safe() {
-        scene.wait_until(Until::Decided).await?;
-        None
-    } else {
-        scene.is_told(&event);
-        let told = scene.begin(PROVIDER, Request::Deliver(event), None)?;
-        // It may have to wait for what the first one has locked.
-        told.ends_within(A_MOMENT).await;
-        Some(told)
-    };
-    let _ = first.ends().await;
-    if let Some(told) = told {
-        let _ = told.ends().await;
-    }
-    Ok(())
-}
-
-async fn out_of_order(scene: &mut Scene<'_>) -> Result<(), Failed> {
-    let ada = scene.customer("ada");
-    let form = scene.want(&ada, GOODS).await?;
-    let page = be_asked(scene, &ada, &form).await?;
-    scene.hear().await?;
-    if scene.is_safe() {
-        let shop = scene
-            .lab
-            .webhook()
-            .ok_or("the provider does not know the shop's webhook")?;
-        let late = Fault::on_webhook(FAILED).url(shop).delay(super::HELD_UP);
-        scene.lab.simulator()?.arm(late)?;
-    }
-    scene.bank.refuse(&page).await?;
-    let no = scene.event(FAILED).await?;
-    let mut late = None;
-    if !scene.is_safe() {
-        scene.is_told(&no);
-        // It has seen the order, which is pending, and has not yet written.
-        let cue = Cue::at(begins).nth(2).held();
-        let mut told = scene.begin(PROVIDER, Request::Deliver(no.clone()), Some(cue))?;
-        told.is_held().await;
-        late = Some(told);
-    }
-    scene.bank.confirm(intent_of(&no)?, VISA).await?;
-    scene.hear().await?;
-    match late {
-        Some(late) => drop(late.ends().await),
-        None => drop(scene.wait_until(Until::Heard(FAILED)).await?),
-    }
-    Ok(())
-}
-
-async fn new_form(scene: &mut Scene<'_>) -> Result<(), Failed> {
-    let ada = scene.customer("ada");
-    let form = scene.want(&ada, GOODS).await?;
-    let other = scene
-        .open_form(&ada)
-        .await?
-        .ok_or("there is no second form")?;
-    let lost = Cue::at(charged).lost();
-    let _ = scene.ask_with(ADA, submit(&ada, &form, VISA), lost).await?;
-    let _ = scene.ask(ADA_AGAIN, submit(&ada, &other, VISA)).await?;
-    Ok(())
-}
-
-async fn last_unit(scene: &mut Scene<'_>) -> Result<(), Failed> {
-    let aside = put_aside(scene).await?;
-    let (ada, bo) = (scene.customer("ada"), scene.customer("bo"));
-    let of_ada = scene.want(&ada, RARE).await?;
-    let of_bo = scene.want(&bo, RARE).await?;
-    let held = Cue::at(begins).held();
-    let mut first = scene.begin(ADA, submit(&ada, &of_ada, VISA), Some(held))?;
-    first.is_held().await;
-    let _ = scene.ask(BO, submit(&bo, &of_bo, VISA)).await?;
-    let _ = first.ends().await;
-    put_back(scene, aside).await
-}
-
-async fn mail_down(scene: &mut Scene<'_>) -> Result<(), Failed> {
-    let ada = scene.customer("ada");
-    let form = scene.want(&ada, GOODS).await?;
-    // The shop's mails are sent by its postman, to whom every mail is the same.
-    scene.lab.fail_mails(u32::from(scene.is_safe()));
-    let down = Cue::at(posts).lost();
-    let _ = scene.ask_with(ADA, submit(&ada, &form, VISA), down).await?;
-    Ok(())
-}
-
-async fn refund_twice(scene: &mut Scene<'_>) -> Result<(), Failed> {
-    let ada = scene.customer("ada");
-    let form = scene.want(&ada, GOODS).await?;
-    let place = place_of(scene.ask(ADA, submit(&ada, &form, VISA)).await?)?;
-    let Standing::Paid(order) = scene.look(&ada, &place).await? else {
-        return Err("the purchase is not paid".into());
-    };
-    let form = match scene.open_refund(&order).await? {
-        Answer::Form(form) => form,
-        other => return Err(format!("the form of a refund is {other:?}").into()),
-    };
-    let refund = || Request::Refund {
-        order: order.clone(),
-        form: form.clone(),
-        minor: A_PART,
-        restock: false,
-    };
-    let mut first = scene.begin(OPERATOR, refund(), Some(Cue::at(gives_back).held()))?;
-    first.is_held().await;
-    let second = scene.begin(OPERATOR_AGAIN, refund(), None)?;
-    second.ends_within(A_MOMENT).await;
-    let _ = first.ends().await;
-    let _ = second.ends().await;
-    Ok(())
-}
-
-async fn expired_key(scene: &mut Scene<'_>) -> Result<(), Failed> {
-    let ada = scene.customer("ada");
-    let form = scene.want(&ada, GOODS).await?;
-    if scene.is_safe() {
-        let shop = scene
-            .lab
-            .webhook()
-            .ok_or("the provider does not know the shop's webhook")?;
-        let late = Fault::on_webhook(SUCCEEDED).url(shop).delay(super::HELD_UP);
-        scene.lab.simulator()?.arm(late)?;
-    }
-    let dead = Cue::at(charged).dead();
-    let _ = scene.ask_with(ADA, submit(&ada, &form, VISA), dead).await?;
-    if scene.is_safe() {
-        retrying(|| super::tally::date_back(scene, A_DAY_LATER)).await?;
-    }
-    let _ = scene.ask(ADA_AGAIN, submit(&ada, &form, VISA)).await?;
-    Ok(())
-}
-
-fn submit(customer: &Customer, form: &Form, method: &'static str) -> Request {
-    Request::Submit(customer.clone(), form.clone(), method)
-}
-
-/// Ada pays with a card whose bank asks her, at the page that is returned.
-async fn be_asked(scene: &Scene<'_>, ada: &Customer, form: &Form) -> Result<String, Failed> {
-    let place = place_of(scene.ask(ADA, submit(ada, form, ASKED)).await?)?;
-    match scene.look(ada, &place).await? {
-        Standing::Asked(page) => Ok(page),
-        told => Err(format!("the bank does not ask: {told:?}").into()),
-    }
-}
-
-fn place_of(answer: Result<Answer, NoAnswer>) -> Result<Place, Failed> {
-    match answer {
-        Ok(Answer::Place(place)) => Ok(place),
-        other => Err(format!("a purchase was answered with {other:?}").into()),
-    }
-}
-
-fn intent_of(event: &serde_json::Value) -> Result<&str, Failed> {
-    let id = event
-        .pointer("/data/object/id")
-        .and_then(serde_json::Value::as_str);
-    id.ok_or_else(|| "an event is about nothing".into())
-}

@@ -7,12 +7,12 @@ use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
-use tokio::task::JoinHandle;
 use tracing::Instrument as _;
 use uuid::Uuid;
 
 use super::{
-    cue::{Cue, Strings},
+    act::{Act, Outcome},
+    cue::Cue,
     tally,
 };
 use crate::{
@@ -30,17 +30,11 @@ use crate::{
     probe::Probe,
 };
 
-/// How long somebody is waited for who may be held up by somebody else.
-pub(super) const A_MOMENT: Duration = Duration::from_millis(300);
-
 /// How long the shop's own workers, and the provider's webhooks, are waited for.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// How often is looked whether they are done.
 const GLANCE: Duration = Duration::from_millis(25);
-
-/// What somebody got for what they asked.
-pub(super) type Outcome = Result<Answer, NoAnswer>;
 
 /// One flow, and everybody around it.
 pub(super) struct Scene<'l> {
@@ -69,12 +63,6 @@ pub(super) enum Until {
     Decided,
     /// It has heard of such an event.
     Heard(&'static str),
-}
-
-/// Something that somebody is at.
-pub(super) struct Act {
-    outcome: JoinHandle<Outcome>,
-    strings: Option<Strings>,
 }
 
 impl<'l> Scene<'l> {
@@ -133,16 +121,7 @@ impl<'l> Scene<'l> {
         let front = self.front(probe)?;
         let span = tracing::debug_span!(parent: None, "act", lab.run = self.key, lab.who = who);
         let answer = async move { front.answer(request).await };
-        let outcome = tokio::spawn(answer.instrument(span));
-        let is_deadly = cue.is_some_and(Cue::is_deadly);
-        Ok(Act {
-            outcome: if is_deadly {
-                ends_with(outcome, strings.as_ref())
-            } else {
-                outcome
-            },
-            strings,
-        })
+        Ok(Act::of(tokio::spawn(answer.instrument(span)), cue, strings))
     }
 
     /// A customer puts a product into the cart and opens the form. Of this nothing is told.
@@ -325,60 +304,6 @@ impl<'l> Scene<'l> {
         }
         Ok(steps::of(&activities))
     }
-}
-
-impl Act {
-    /// Waits until it is held, or over.
-    pub(super) async fn is_held(&mut self) {
-        let Some(strings) = &mut self.strings else {
-            return;
-        };
-        tokio::select! {
-            () = strings.reached() => {}
-            () = is_over(&self.outcome) => {}
-        }
-    }
-
-    /// Lets it go on.
-    pub(super) fn goes_on(&self) {
-        if let Some(strings) = &self.strings {
-            strings.let_go();
-        }
-    }
-
-    /// Waits for its end, and for no longer than `patience`.
-    pub(super) async fn ends_within(&self, patience: Duration) {
-        let _ = tokio::time::timeout(patience, is_over(&self.outcome)).await;
-    }
-
-    /// Waits for its end. Whoever died has no answer.
-    pub(super) async fn ends(self) -> Outcome {
-        self.goes_on();
-        self.outcome.await.unwrap_or(Err(NoAnswer))
-    }
-}
-
-async fn is_over(outcome: &JoinHandle<Outcome>) {
-    while !outcome.is_finished() {
-        tokio::time::sleep(GLANCE).await;
-    }
-}
-
-/// The same, which ends without an answer as soon as its process dies.
-fn ends_with(outcome: JoinHandle<Outcome>, strings: Option<&Strings>) -> JoinHandle<Outcome> {
-    let Some(mut death) = strings.map(Strings::arrival) else {
-        return outcome;
-    };
-    tokio::spawn(async move {
-        let abort = outcome.abort_handle();
-        tokio::select! {
-            ended = outcome => ended.unwrap_or(Err(NoAnswer)),
-            _ = death.wait_for(|died| *died) => {
-                abort.abort();
-                Err(NoAnswer)
-            }
-        }
-    })
 }
 
 fn id_of(event: &Value) -> &str {

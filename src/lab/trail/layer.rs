@@ -1,7 +1,7 @@
-//! The layer of the log's subscriber that keeps the trail.
+//! What keeps the trail: it is told of each span and of each line of the log.
 //!
-//! It has a filter of its own, so it sees the same whatever the log is turned to: all that the shop says, and nothing of the
-//! simulator beside it, which is another company.
+//! It sees the same whatever the log is turned to: all that the shop says, and nothing of the simulator beside it, which is
+//! another company.
 
 use std::{
     fmt::{self, Write as _},
@@ -12,15 +12,9 @@ use chrono::Utc;
 use tracing::{
     Event, Level, Metadata, Subscriber,
     field::{Field, Visit},
-    level_filters::LevelFilter,
     span::{Attributes, Id, Record},
 };
-use tracing_subscriber::{
-    Layer,
-    filter::{FilterFn, filter_fn},
-    layer::Context,
-    registry::LookupSpan,
-};
+use tracing_subscriber::{layer::Context, registry::LookupSpan};
 
 use super::{Line, Place, Trail, shortened};
 
@@ -45,19 +39,21 @@ impl Keep {
 struct Of(u64);
 
 /// What is kept: the shop's own words, and those about its requests and answers.
-pub(super) fn filter() -> FilterFn {
-    let is_kept: fn(&Metadata<'_>) -> bool = |metadata| {
-        let target = metadata.target();
-        let is_ours = target.starts_with("boring_checkout::")
-            && !target.starts_with("boring_checkout::simulator");
-        let is_told = *metadata.level() <= Level::DEBUG;
-        is_told && (is_ours || target.starts_with("tower_http::trace::on_response"))
-    };
-    filter_fn(is_kept).with_max_level_hint(LevelFilter::DEBUG)
+pub(super) fn is_kept(metadata: &Metadata<'_>) -> bool {
+    let target = metadata.target();
+    let is_ours = target.starts_with("boring_checkout::")
+        && !target.starts_with("boring_checkout::simulator");
+    let is_told = *metadata.level() <= Level::DEBUG;
+    is_told && (is_ours || target.starts_with("tower_http::trace::on_response"))
 }
 
-impl<S: Subscriber + for<'span> LookupSpan<'span>> Layer<S> for Keep {
-    fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
+impl Keep {
+    pub(super) fn on_new_span<S: Subscriber + for<'span> LookupSpan<'span>>(
+        &self,
+        attributes: &Attributes<'_>,
+        id: &Id,
+        context: &Context<'_, S>,
+    ) {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let Some(span) = context.span(id) else {
             return;
@@ -79,7 +75,12 @@ impl<S: Subscriber + for<'span> LookupSpan<'span>> Layer<S> for Keep {
         }
     }
 
-    fn on_record(&self, id: &Id, values: &Record<'_>, context: Context<'_, S>) {
+    pub(super) fn on_record<S: Subscriber + for<'span> LookupSpan<'span>>(
+        &self,
+        id: &Id,
+        values: &Record<'_>,
+        context: &Context<'_, S>,
+    ) {
         let mut words = Words::default();
         values.record(&mut words);
         let activity = context.span(id);
@@ -89,7 +90,11 @@ impl<S: Subscriber + for<'span> LookupSpan<'span>> Layer<S> for Keep {
         }
     }
 
-    fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
+    pub(super) fn on_event<S: Subscriber + for<'span> LookupSpan<'span>>(
+        &self,
+        event: &Event<'_>,
+        context: &Context<'_, S>,
+    ) {
         // What stands in no span is of no activity. All work begins with one.
         let span = context.event_span(event);
         let activity = span.and_then(|it| it.extensions().get::<Of>().map(|of| of.0));
@@ -103,8 +108,12 @@ impl<S: Subscriber + for<'span> LookupSpan<'span>> Layer<S> for Keep {
         self.0.add(activity, keys, Some(line));
     }
 
-    fn on_close(&self, id: Id, context: Context<'_, S>) {
-        let Some(span) = context.span(&id) else {
+    pub(super) fn on_close<S: Subscriber + for<'span> LookupSpan<'span>>(
+        &self,
+        id: &Id,
+        context: &Context<'_, S>,
+    ) {
+        let Some(span) = context.span(id) else {
             return;
         };
         let activity = span.extensions().get::<Of>().map(|of| of.0);

@@ -1,6 +1,6 @@
 //! The trail: the recent lines of the log, kept by what they are about.
 //!
-//! What the lab shows is what an operator sees who turns the log up. A [layer](layer) of the log's subscriber keeps the lines
+//! What the lab shows is what an operator sees who turns the log up. A [layer](beside()) of the log's subscriber keeps the lines
 //! of each activity: a request, a delivered event, a mail, or whatever else a span without a parent stands for. Once a line
 //! or a span names a checkout (`checkout.id`) or a run of the lab (`lab.run`), all of its activity belongs to it, what came
 //! before as well; an activity that ends without having named any is forgotten.
@@ -13,6 +13,7 @@
 //! Nothing is kept but what the log says, and the log has no secret and nobody's name in it. [`steps`] turns lines into what
 //! is drawn; [`sql`] says in two words what a statement does.
 
+mod beside;
 pub mod layer;
 pub mod sql;
 pub mod steps;
@@ -24,7 +25,8 @@ use std::{
 
 use chrono::{DateTime, Utc};
 use tokio::sync::watch;
-use tracing::Level;
+use tracing::{Level, Subscriber};
+use tracing_subscriber::{EnvFilter, Layer, layer::Identity, registry::LookupSpan};
 
 /// So many activities are kept, and of each so many lines, which is far more than a purchase has. Together they take a few
 /// megabytes at most.
@@ -183,11 +185,23 @@ fn shortened(text: &str) -> String {
     text.chars().take(TEXT_MAX).collect()
 }
 
-/// The layer, for a subscriber to be made of.
-pub fn layer<S>() -> impl tracing_subscriber::Layer<S>
+/// A layer for the log's subscriber: its `lines`, as far as `filter` wants them, and the trail beside them.
+pub fn beside<S, L>(lines: L, filter: EnvFilter) -> impl Layer<S>
 where
-    S: tracing::Subscriber + for<'span> tracing_subscriber::registry::LookupSpan<'span>,
+    S: Subscriber + for<'span> LookupSpan<'span>,
+    L: Layer<S>,
 {
-    use tracing_subscriber::Layer as _;
-    layer::Keep::new(trail()).with_filter(layer::filter())
+    beside::Beside {
+        lines,
+        filter,
+        keep: layer::Keep::new(trail()),
+    }
+}
+
+/// The trail alone, where nobody reads a log.
+pub fn alone<S>() -> impl Layer<S>
+where
+    S: Subscriber + for<'span> LookupSpan<'span>,
+{
+    beside(Identity::new(), EnvFilter::new("off"))
 }

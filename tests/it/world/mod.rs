@@ -258,7 +258,7 @@ fn keep_the_trail() {
     static KEPT: std::sync::Once = std::sync::Once::new();
     KEPT.call_once(|| {
         use tracing_subscriber::{layer::SubscriberExt as _, util::SubscriberInitExt as _};
-        let log = tracing_subscriber::registry().with(boring_checkout::lab::trail::layer());
+        let log = tracing_subscriber::registry().with(boring_checkout::lab::trail::alone());
         log.try_init().expect("nobody else keeps the log");
     });
 }

@@ -1,0 +1,101 @@
+// The lab: a scenario is played and looked at, on a desk, on a phone and on a stage; and what happens by hand is seen.
+
+import { expect, expectOf, test } from "../lib/test.js";
+
+/** Plays a scenario from the lab's page to its end. */
+async function plays({ page }, scenario) {
+  await page.getByRole("radio", { name: scenario }).check();
+  await page.getByRole("button", { name: "Play it" }).click();
+  await expect(page.getByRole("heading", { name: "The two ledgers" })).toBeVisible();
+}
+
+test("a teacher plays a double click, and reads what it came to @phone", async ({ visitor, shop }) => {
+  const { page } = visitor;
+  await visitor.goes("/");
+  await page.getByRole("link", { name: "Lab" }).click();
+  await expect(visitor.heading).toHaveText("Lab");
+  await plays(visitor, /^Double click/);
+  await expect(page.getByText("Money is lost: 2 charges instead of 1")).toBeVisible();
+  await expect(page.getByText("As it should be: 1 charge, 1 order, 1 unit sold and 1 mail.")).toBeVisible();
+  const naive = page.getByRole("list", { name: "Naive" });
+  await expect(naive.getByText("charge, with a fresh key")).toHaveCount(2);
+  const safe = page.getByRole("list", { name: "Safe" });
+  await expect(safe.getByText("charge, with the key of the form")).toHaveCount(1);
+
+  await safe.getByRole("link", { name: "insert checkouts" }).click();
+  await expect(visitor.heading).toHaveText("src/checkout/submit.rs");
+  await expect(page.locator("#meant")).toBeInViewport();
+  await expectOf(shop, { checkouts: 1, paid: 1, charged: 1, lamps: 0 });
+});
+
+test("on stage one key goes on, and one goes back", { tag: "@scripts" }, async ({ visitor, shop }) => {
+  const { page } = visitor;
+  await visitor.goes("/lab");
+  await plays(visitor, /^Dropped response/);
+  await page.getByRole("link", { name: "Step by step" }).click();
+  const shown = page.getByRole("list", { name: "Naive" }).getByRole("listitem");
+  await expect(shown).toHaveCount(0);
+  await page.keyboard.press("Space");
+  await expect(shown).toHaveCount(1);
+  await page.keyboard.press("ArrowRight");
+  await expect(shown).toHaveCount(2);
+  await page.keyboard.press("ArrowLeft");
+  await expect(shown).toHaveCount(1);
+  await expectOf(shop, { checkouts: 1, paid: 1, lamps: 0 });
+});
+
+test("without scripts the stage has links @phone", async ({ visitor, shop }) => {
+  const { page } = visitor;
+  await visitor.goes("/lab");
+  await plays(visitor, /^Last unit/);
+  await page.getByRole("link", { name: "Step by step" }).click();
+  const next = page.getByRole("link", { name: "Next step" });
+  while (await next.isVisible()) await next.click();
+  await expect(page.getByText("As it should be: 1 charge")).toBeVisible();
+  await page.getByRole("link", { name: "All of it" }).click();
+  await expect(page.getByRole("heading", { name: "The two ledgers" })).toBeVisible();
+  await expectOf(shop, { checkouts: 1, paid: 1, lamps: 0 });
+});
+
+test("a fault is armed by hand, and the timeline shows how the shop got past it @phone", async ({ visitor, shop }) => {
+  const { page } = visitor;
+  await visitor.goes("/lab");
+  await page.getByRole("button", { name: "Lose the next answer" }).click();
+  await expect(page.getByText("drop_response on payment_intents.create")).toBeVisible();
+  await visitor.getsReadyToPay();
+  await visitor.pays();
+  await visitor.isToldThatItIsPaid();
+  const { pathname } = new URL(page.url());
+  await visitor.goes(`/lab${pathname}`);
+  await expect(page.getByText("no answer")).toBeVisible();
+  await expect(page.getByText("200 succeeded, replayed")).toBeVisible();
+  await expectOf(shop, { checkouts: 1, paid: 1 });
+});
+
+test("the timeline goes on while somebody looks", { tag: "@scripts" }, async ({ visitor, shop }) => {
+  await visitor.getsReadyToPay();
+  await visitor.chooses(/3220/);
+  await visitor.pays();
+  await visitor.isAskedToConfirm();
+  const tab = await visitor.opensTab();
+  await tab.goes(`/lab${new URL(visitor.page.url()).pathname}`);
+  await expect(tab.page.getByText("Live", { exact: true })).toBeVisible();
+  await expect(tab.page.getByText("mail sent")).toHaveCount(0);
+  await visitor.page.getByRole("link", { name: "Confirm the payment" }).click();
+  await visitor.page.getByRole("button", { name: "Approve" }).click();
+  await visitor.isToldThatItIsPaid();
+  await expect(tab.page.getByText("mail sent")).toBeVisible();
+  await expectOf(shop, { checkouts: 1, paid: 1 });
+});
+
+test("one press forgets every purchase @phone", async ({ visitor, shop }) => {
+  const { page } = visitor;
+  await visitor.getsReadyToPay();
+  await visitor.pays();
+  await visitor.isToldThatItIsPaid();
+  await visitor.goes("/lab");
+  await expect(page.getByText("There is no way back.")).toBeVisible();
+  await page.getByRole("button", { name: "Forget every purchase" }).click();
+  await expect(visitor.heading).toHaveText("Lab");
+  await expectOf(shop, { checkouts: 0, paid: 0 });
+});
