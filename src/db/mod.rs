@@ -66,7 +66,7 @@ impl Db {
         report(self.probe(), Boundary::BeforeBegin).await?;
         let mut tx = self.start("begin immediate", "begin").await?;
         tracing::debug!("begin");
-        tx.ending = Ending::Open;
+        tx.ending.may_lose = true;
         report(self.probe(), Boundary::AfterBegin).await?;
         Ok(tx)
     }
@@ -94,7 +94,7 @@ impl Db {
             is_lost: false,
             news: Arc::clone(&self.news),
             leaves_work: false,
-            ending: Ending::Nothing,
+            ending: Ending::default(),
         })
     }
 
@@ -160,18 +160,15 @@ pub struct Tx {
     ending: Ending,
 }
 
-/// How a transaction ends, for whoever turns the log up.
-enum Ending {
-    /// One that only reads has nothing to keep or to lose.
-    Nothing,
-    /// It rolls back, unless it is committed.
-    Open,
-    Committed,
+/// Tells whoever turns the log up that a transaction was not committed. One that only reads has nothing to lose.
+#[derive(Default)]
+struct Ending {
+    may_lose: bool,
 }
 
 impl Drop for Ending {
     fn drop(&mut self) {
-        if matches!(self, Self::Open) {
+        if self.may_lose {
             tracing::debug!("rollback");
         }
     }
@@ -212,7 +209,7 @@ impl Tx {
             Conn::Sqlite(tx) => tx.commit().await?,
             Conn::Postgres(tx) => tx.commit().await?,
         }
-        self.ending = Ending::Committed;
+        self.ending.may_lose = false;
         tracing::debug!("commit");
         if self.leaves_work {
             self.news.work_is_left();

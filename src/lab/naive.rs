@@ -47,7 +47,7 @@ pub use self::{
     audit::audit,
     buy::{Buyer, buy},
     flow::open,
-    hear::{Event, look, receive},
+    hear::{Event, LISTENS_TO, look, receive},
     http::router,
     refund::refund,
     tables::{create_tables, fill_shelves, put_in_cart},

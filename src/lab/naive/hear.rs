@@ -11,6 +11,13 @@ use super::{
 };
 use crate::provider::{Outcome, wire::PaymentIntent};
 
+/// The events that its webhook is for.
+pub const LISTENS_TO: [&str; 3] = [
+    "payment_intent.succeeded",
+    "payment_intent.payment_failed",
+    "payment_intent.canceled",
+];
+
 /// The order, for its page. Who comes there from their bank may have paid.
 pub async fn look(shop: &Naive, id: Uuid) -> sqlx::Result<Option<Order>> {
     let Some(order) = find(shop, id).await? else {

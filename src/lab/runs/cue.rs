@@ -124,7 +124,7 @@ impl Strings {
     pub(super) async fn reached(&mut self) {
         // It has ended without having come by, and never will.
         if self.arrived.wait_for(|arrived| *arrived).await.is_err() {
-            std::future::pending().await
+            std::future::pending::<()>().await;
         }
     }
 

@@ -198,17 +198,16 @@ impl Lab {
     async fn play_with(&self, app: &App, run: &Run, flow: Flow) -> Result<Ending, Failed> {
         let mut scene = Scene::set(self, app, flow, run.id)?;
         shelf::fill(&scene, run.scenario.goods).await?;
-        let shelf = if flow == Flow::Naive {
-            shelf::of_twin(&scene).await?
-        } else {
-            0
+        let before = match flow {
+            Flow::Naive => shelf::of_twin(&scene).await?,
+            Flow::Safe => 0,
         };
         (run.scenario.play)(&mut scene).await?;
         let is_at_rest = scene.rest().await?;
         let checkouts = tally::checkouts(&scene).await?;
         Ok(Ending {
             is_at_rest,
-            sums: tally::sums(&scene, shelf).await?,
+            sums: tally::sums(&scene, before).await?,
             steps: scene.steps().await?,
             checkouts: checkouts.iter().map(ToString::to_string).collect(),
         })

@@ -118,7 +118,7 @@ impl<'l> Scene<'l> {
         cue: Option<Cue>,
     ) -> Result<Act, Failed> {
         let (probe, strings) = cue.map(Cue::probe).unzip();
-        let front = self.front(probe)?;
+        let front = self.front(probe.as_ref())?;
         let span = tracing::debug_span!(parent: None, "act", lab.run = self.key, lab.who = who);
         let answer = async move { front.answer(request).await };
         Ok(Act::of(tokio::spawn(answer.instrument(span)), cue, strings))
@@ -171,8 +171,8 @@ impl<'l> Scene<'l> {
         }
     }
 
-    fn front(&self, probe: Option<Probe>) -> Result<Box<dyn Front>, Failed> {
-        let till = match &probe {
+    fn front(&self, probe: Option<&Probe>) -> Result<Box<dyn Front>, Failed> {
+        let till = match probe {
             Some(probe) => self.app.till.with_probe(probe),
             None => self.app.till.clone(),
         };
@@ -251,13 +251,17 @@ impl<'l> Scene<'l> {
         self.told.insert(id_of(event).to_owned());
     }
 
-    /// The provider delivers to the naive twin what is new.
+    /// The provider delivers to the naive twin what is new, of the types that it has asked for.
     pub(super) async fn hear(&mut self) -> Result<(), Failed> {
         if self.is_safe() {
             return Ok(());
         }
         for event in self.news().await? {
             self.is_told(&event);
+            let kind = event.get("type").and_then(Value::as_str);
+            if !kind.is_some_and(|kind| naive::LISTENS_TO.contains(&kind)) {
+                continue;
+            }
             let _ = self.ask("the provider", Request::Deliver(event)).await?;
         }
         Ok(())

@@ -14,7 +14,10 @@ use tracing::{
     field::{Field, Visit},
     span::{Attributes, Id, Record},
 };
-use tracing_subscriber::{layer::Context, registry::LookupSpan};
+use tracing_subscriber::{
+    layer::Context,
+    registry::{LookupSpan, Scope},
+};
 
 use super::{Line, Place, Trail, shortened};
 
@@ -35,7 +38,7 @@ impl Keep {
     }
 }
 
-/// Ties a span to its activity.
+/// Ties the span that an activity began with, and ends with, to the activity.
 struct Of(u64);
 
 /// What is kept: the shop's own words, and those about its requests and answers.
@@ -60,13 +63,10 @@ impl Keep {
         };
         let mut words = Words::default();
         attributes.record(&mut words);
-        let parent = span.parent();
-        let activity = parent.and_then(|it| it.extensions().get::<Of>().map(|of| of.0));
-        let is_request = span.name() == REQUEST;
         let (keys, who) = (words.keys(), words.take(WHO));
+        let is_request = span.name() == REQUEST;
         let line = is_request.then(|| words.line(REQUEST, span.metadata()));
-        if let Some(activity) = activity {
-            span.extensions_mut().insert(Of(activity));
+        if let Some(activity) = activity(span.scope()) {
             self.0.add(activity, keys, line);
         } else {
             let activity = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -83,9 +83,7 @@ impl Keep {
     ) {
         let mut words = Words::default();
         values.record(&mut words);
-        let activity = context.span(id);
-        let activity = activity.and_then(|it| it.extensions().get::<Of>().map(|of| of.0));
-        if let Some(activity) = activity {
+        if let Some(activity) = context.span(id).and_then(|span| activity(span.scope())) {
             self.0.add(activity, words.keys(), None);
         }
     }
@@ -96,9 +94,7 @@ impl Keep {
         context: &Context<'_, S>,
     ) {
         // What stands in no span is of no activity. All work begins with one.
-        let span = context.event_span(event);
-        let activity = span.and_then(|it| it.extensions().get::<Of>().map(|of| of.0));
-        let Some(activity) = activity else {
+        let Some(activity) = context.event_scope(event).and_then(activity) else {
             return;
         };
         let mut words = Words::default();
@@ -116,11 +112,15 @@ impl Keep {
         let Some(span) = context.span(id) else {
             return;
         };
-        let activity = span.extensions().get::<Of>().map(|of| of.0);
-        if let (Some(activity), None) = (activity, span.parent()) {
-            self.0.end(activity);
+        if let Some(of) = span.extensions().get::<Of>() {
+            self.0.end(of.0);
         }
     }
+}
+
+/// The activity that spans belong to, the innermost span first. Those of a library, which nobody keeps, may be among them.
+fn activity<'s, S: LookupSpan<'s> + 's>(mut spans: Scope<'s, S>) -> Option<u64> {
+    spans.find_map(|span| span.extensions().get::<Of>().map(|of| of.0))
 }
 
 /// The fields of a span or of an event.

@@ -26,7 +26,7 @@ use std::{
 use chrono::{DateTime, Utc};
 use tokio::sync::watch;
 use tracing::{Level, Subscriber};
-use tracing_subscriber::{EnvFilter, Layer, layer::Identity, registry::LookupSpan};
+use tracing_subscriber::{EnvFilter, Layer, registry::LookupSpan};
 
 /// So many activities are kept, and of each so many lines, which is far more than a purchase has. Together they take a few
 /// megabytes at most.
@@ -196,12 +196,4 @@ where
         filter,
         keep: layer::Keep::new(trail()),
     }
-}
-
-/// The trail alone, where nobody reads a log.
-pub fn alone<S>() -> impl Layer<S>
-where
-    S: Subscriber + for<'span> LookupSpan<'span>,
-{
-    beside(Identity::new(), EnvFilter::new("off"))
 }

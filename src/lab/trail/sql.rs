@@ -23,9 +23,9 @@ pub fn gist(sql: &str) -> String {
         let before = at.checked_sub(1).and_then(|at| words.get(at));
         before.is_none_or(|before| !["for", "do"].contains(before))
     };
-    let update = words.iter().enumerate();
-    let update = update.filter(|(at, word)| **word == "update" && is_update(*at));
-    if let Some(table) = update.last().and_then(|(at, _)| words.get(at + 1)) {
+    let is_update = |at: usize| words.get(at) == Some(&"update") && is_update(at);
+    let update = (0..words.len()).rfind(|at| is_update(*at));
+    if let Some(table) = update.and_then(|at| words.get(at + 1)) {
         return format!("update {table}");
     }
     format!("select {}", after("from", None).unwrap_or("nothing"))

@@ -124,7 +124,7 @@ fn step(number: usize, activity: &Activity, line: &Line) -> Option<Step> {
         (module, _) if module.starts_with("tower_http") => {
             (home, visitor, format!("answer {}", line.field("status")))
         }
-        (_, "statement") if is_housekeeping(line) => return None,
+        (_, "statement") if is_housekeeping(activity, line) => return None,
         (_, "statement") => (home, Lane::Database, statement(line)),
         (_, "begin" | "commit" | "rollback") => (home, Lane::Database, line.message.clone()),
         (_, "asked") => (home, Lane::Provider, asked(line)),
@@ -174,19 +174,24 @@ fn home(activity: &Activity) -> Lane {
 }
 
 fn who(activity: &Activity, home: Lane) -> String {
-    let is_request = activity.lines.iter().any(|line| line.message == REQUEST);
     match (&activity.who, home) {
         (Some(who), _) => who.clone(),
         (None, Lane::Webhook) => "the provider".to_owned(),
-        (None, _) if is_request => "a browser".to_owned(),
+        (None, _) if is_request(activity) => "a browser".to_owned(),
         (None, _) => "a worker".to_owned(),
     }
 }
 
-/// Who a visitor is has to be read for every page, and is of no interest here.
-fn is_housekeeping(line: &Line) -> bool {
+/// Who a visitor is has to be read for every page, and is of no interest here. Nor is what a worker reads to write a mail.
+fn is_housekeeping(activity: &Activity, line: &Line) -> bool {
     let file = line.place.as_ref().map_or("", |place| &place.file);
-    file.ends_with("web/sessions.rs") || file.ends_with("provider_calls.rs")
+    let is_aside = file.ends_with("web/sessions.rs") || file.ends_with("provider_calls.rs");
+    let is_of_worker = activity.who.is_none() && !is_request(activity);
+    is_aside || is_of_worker && !sql::writes(&sql::gist(line.field("sql")))
+}
+
+fn is_request(activity: &Activity) -> bool {
+    activity.lines.iter().any(|line| line.message == REQUEST)
 }
 
 fn statement(line: &Line) -> String {

@@ -1,6 +1,10 @@
 //! What can be armed with one press: the usual misfortunes of the wire, once each, for whoever comes next.
 
-use crate::{lab::Lab, simulator::Fault, web::views::Choice};
+use crate::{
+    lab::Lab,
+    simulator::{Control, Fault},
+    web::views::Choice,
+};
 
 /// Answers of the provider are lost often enough for the client to give up.
 const EACH_TRY: u32 = 4;
@@ -83,7 +87,7 @@ pub(super) fn choices() -> Vec<Choice> {
 
 /// What will go wrong next.
 pub(super) fn armed(lab: &Lab) -> Vec<String> {
-    let faults = lab.simulator().map(|simulator| simulator.faults());
+    let faults = lab.simulator().map(Control::faults);
     let mut armed: Vec<String> = faults
         .unwrap_or_default()
         .iter()

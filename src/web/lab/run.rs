@@ -21,6 +21,9 @@ use crate::{
 /// So many steps of each flow are on the stage at a time.
 const ON_STAGE: usize = 7;
 
+/// So many parts of a step are told there.
+const PARTS_ON_STAGE: usize = 5;
+
 /// `GET /lab/runs/{id}`.
 pub(super) async fn run(
     State(app): State<App>,
@@ -72,6 +75,7 @@ pub(super) async fn stage(
         let first = end.saturating_sub(ON_STAGE);
         side.steps = side.steps.drain(first..end).collect();
         side.first = first + 1;
+        side.steps.iter_mut().for_each(abridge);
         if step < of {
             side.verdict = None;
         }
@@ -87,6 +91,20 @@ pub(super) async fn stage(
         after: (step < of).then_some(step + 1),
     };
     show::page(StatusCode::OK, &page)
+}
+
+/// Long transactions are told by their first statements and their end.
+fn abridge(step: &mut views::Step) {
+    if step.parts.len() > PARTS_ON_STAGE {
+        let end = step.parts.pop();
+        step.parts.truncate(PARTS_ON_STAGE - 2);
+        let more = views::Part {
+            text: "…".to_owned(),
+            url: None,
+        };
+        step.parts.push(more);
+        step.parts.extend(end);
+    }
 }
 
 /// A number in a query.

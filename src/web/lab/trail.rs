@@ -64,7 +64,7 @@ pub(super) async fn events(
             loop {
                 changes.changed().await.ok()?;
                 tokio::time::sleep(TOGETHER).await;
-                let _ = *changes.borrow_and_update();
+                changes.mark_unchanged();
                 let now = lines(&id);
                 if now != known {
                     let event = Ok::<_, Infallible>(Event::default().data("more"));

@@ -26,6 +26,7 @@ use boring_checkout::{
     audit::{self, Counts, Report},
     config::Cli,
     db::Db,
+    lab::trail,
 };
 use clap::Parser as _;
 use serde_json::json;
@@ -257,8 +258,14 @@ pub async fn within<F: Future<Output = bool>>(
 fn keep_the_trail() {
     static KEPT: std::sync::Once = std::sync::Once::new();
     KEPT.call_once(|| {
-        use tracing_subscriber::{layer::SubscriberExt as _, util::SubscriberInitExt as _};
-        let log = tracing_subscriber::registry().with(boring_checkout::lab::trail::alone());
+        use tracing_subscriber::{
+            EnvFilter,
+            layer::{Identity, SubscriberExt as _},
+            util::SubscriberInitExt as _,
+        };
+        // Nobody reads the lines; but libraries have their spans, as in the program.
+        let trail = trail::beside(Identity::new(), EnvFilter::new("info"));
+        let log = tracing_subscriber::registry().with(trail);
         log.try_init().expect("nobody else keeps the log");
     });
 }
