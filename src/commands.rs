@@ -28,6 +28,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{Failure, asked_to_stop, fail, print, start_log};
 
+/// A run is a conversation between threads: most of the time it waits for its turn, and others can make theirs.
+const RUNS_FOR_EACH_PROCESSOR: usize = 3;
+
 /// So many products take long enough to be watched.
 const LONG_IMPORT: usize = 10_000;
 
@@ -59,7 +62,7 @@ pub async fn sweep(args: SweepArgs) -> Result<ExitCode, Failure> {
         pairs: args.pairs,
         every: usize::try_from(args.every)?,
         only: args.fault,
-        jobs: args.jobs.map_or(processors, usize::from),
+        jobs: (args.jobs).map_or(processors * RUNS_FOR_EACH_PROCESSOR, usize::from),
     };
     let (stop, end) = (CancellationToken::new(), asked_to_stop()?);
     let stopped = stop.clone();

@@ -31,7 +31,7 @@ pub struct SweepArgs {
     /// [default: SQLite in a temporary folder]
     #[arg(long = "database-url", value_name = "URL", value_parser = server)]
     pub database_url: Option<Secret>,
-    /// How many runs are made at a time [default: one for each processor]
+    /// How many runs are made at a time [default: three for each processor]
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub jobs: Option<u16>,
     /// Print the report as JSON

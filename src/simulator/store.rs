@@ -141,3 +141,26 @@ fn create_folder(folder: &Path) -> Result<(), StoreError> {
     }
     std::fs::create_dir_all(folder).map_err(StoreError::Folder)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Store;
+
+    /// Else each change of an object would read all deliveries that there ever were.
+    #[tokio::test]
+    async fn whoever_refers_to_an_object_is_found_by_an_index_of_all_rows() {
+        let store = Store::open("sqlite::memory:").await.expect("it opens");
+        let mut reader = store.reader().await.expect("a connection");
+        let without: Vec<(String, String)> = sqlx::query_as(
+            r#"select t.name, key."from"
+               from sqlite_schema t, pragma_foreign_key_list(t.name) key
+               where t.type = 'table' and not exists (
+                   select 1 from pragma_index_list(t.name) i, pragma_index_info(i.name) c
+                   where i.partial = 0 and c.seqno = 0 and c.name = key."from")"#,
+        )
+        .fetch_all(&mut *reader)
+        .await
+        .expect("the schema");
+        assert_eq!(without, []);
+    }
+}

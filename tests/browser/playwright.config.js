@@ -12,7 +12,7 @@ export default defineConfig({
   workers: "100%",
   forbidOnly: process.env.CI === "true",
   retries: 0, // A story that fails sometimes tells of a race.
-  timeout: 45_000,
+  timeout: 120_000, // Two browsers, their shops and axe share what there is of a processor.
   expect: { timeout: 20_000 },
   reporter: [["list"]],
   use: {
