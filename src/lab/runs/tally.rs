@@ -152,6 +152,19 @@ pub(super) async fn has_heard(scene: &Scene<'_>, kind: &str) -> Result<bool, Fai
     Ok(heard > 0)
 }
 
+/// The reconciler does not look at the scene's undecided checkouts for a while.
+pub(super) async fn leave_alone(scene: &Scene<'_>) -> sqlx::Result<()> {
+    let mut tx = scene.app.till.db.begin().await?;
+    for customer in &scene.customers {
+        tx.query("update checkouts set drive_at = $2 where email = $1 and status = 'pending'")
+            .bind(customer.email())
+            .bind(scene.app.till.clock.now() + A_WHILE)
+            .execute()
+            .await?;
+    }
+    tx.commit().await
+}
+
 /// As if the scene's undecided checkouts had been submitted so much earlier, and nobody had been at work on them since.
 pub(super) async fn date_back(scene: &Scene<'_>, by: TimeDelta) -> sqlx::Result<()> {
     let then = scene.app.till.clock.now() - by;
