@@ -55,6 +55,44 @@ pub enum Boundary {
     AfterMail(&'static str),
 }
 
+/// For people.
+impl fmt::Display for Boundary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BeforeBegin => f.write_str("before a transaction is begun"),
+            Self::AfterBegin => f.write_str("after a transaction was begun"),
+            Self::BeforeSnapshot => f.write_str("before a snapshot is opened"),
+            Self::AfterSnapshot => f.write_str("after a snapshot was opened"),
+            Self::BeforeStatement(sql) | Self::BeforeQuery(sql) => {
+                write!(f, "before {}", brief(sql))
+            }
+            Self::AfterStatement(sql) | Self::AfterQuery(sql) => write!(f, "after {}", brief(sql)),
+            Self::BeforeCommit => f.write_str("before the commit"),
+            Self::AfterCommit => f.write_str("after the commit"),
+            Self::BeforeSend(operation) => write!(f, "before the provider is sent {operation}"),
+            Self::AfterSend(operation) => write!(f, "after the provider has done {operation}"),
+            Self::AfterReceive(operation) => write!(f, "after the answer to {operation} has come"),
+            Self::BeforePublish => f.write_str("before a message is published"),
+            Self::AfterPublish => f.write_str("after a message was published"),
+            Self::BeforeAcknowledge(consumer) => write!(f, "before {consumer} acknowledges"),
+            Self::AfterAcknowledge(consumer) => write!(f, "after {consumer} has acknowledged"),
+            Self::BeforeMail(kind) => write!(f, "before the mail {kind} is posted"),
+            Self::AfterMail(kind) => write!(f, "after the mail {kind} was taken"),
+        }
+    }
+}
+
+/// The beginning of a statement, on one line: longer pieces of SQL say no more.
+pub fn brief(sql: &str) -> String {
+    const CHARS_MAX: usize = 72;
+    let words: Vec<&str> = sql.split_whitespace().collect();
+    let line = words.join(" ");
+    match line.char_indices().nth(CHARS_MAX) {
+        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
+        None => line,
+    }
+}
+
 /// What takes the place of an outcome. Each of the four places makes of it the error that its callers know.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {

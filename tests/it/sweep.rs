@@ -32,3 +32,59 @@ fn one_run_is_made_alone() {
         assert_eq!((&row["runs"], &row["violated"]), (&1.into(), &0.into()));
     }
 }
+
+/// What `sweep` says of one run to people, and its exit code.
+fn told(arguments: &[&str]) -> (String, String, Option<i32>) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_boring-checkout"));
+    let output = command.arg("sweep").args(arguments).output();
+    let output = output.expect("the program starts");
+    let text = |bytes| String::from_utf8(bytes).expect("text");
+    (
+        text(output.stdout),
+        text(output.stderr),
+        output.status.code(),
+    )
+}
+
+#[test]
+fn one_run_alone_says_where_the_fault_struck_and_what_it_came_to() {
+    let naive = [
+        "--flow",
+        "naive",
+        "--scenario",
+        "paid",
+        "--fault",
+        "again@20",
+    ];
+    let (said, _, code) = told(&naive);
+    assert_eq!(code, Some(1), "{said}");
+    let struck = said.lines().find(|line| line.starts_with("again@20"));
+    assert!(
+        struck.is_some_and(|line| line.contains("submit: before a transaction is begun")),
+        "{said}"
+    );
+    assert!(
+        said.contains("double charge: charge: 2 instead of 1"),
+        "{said}"
+    );
+
+    let (said, _, code) = told(&["--scenario", "declined", "--fault", "crash@20"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("Nothing was lost or doubled."), "{said}");
+}
+
+#[test]
+fn a_fault_that_strikes_nothing_is_no_run() {
+    let (said, error, code) = told(&["--scenario", "declined", "--fault", "crash@9999"]);
+    assert_eq!((said.as_str(), code), ("", Some(2)));
+    assert!(
+        error.contains("crash@9999 strikes nothing: the story passes"),
+        "{error}"
+    );
+    let (said, error, code) = told(&["--scenario", "declined", "--fault", "rate-limit@0"]);
+    assert_eq!((said.as_str(), code), ("", Some(2)));
+    assert!(
+        error.contains("rate-limit@0 cannot happen there: before"),
+        "{error}"
+    );
+}

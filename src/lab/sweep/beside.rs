@@ -70,6 +70,7 @@ mod tests {
             pairs: false,
             rows: Vec::new(),
             findings: kinds.iter().map(finding).collect(),
+            alone: None,
             took: Duration::ZERO,
         }
     }

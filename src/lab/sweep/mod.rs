@@ -17,8 +17,10 @@
 //! 3. [`strike`]: which faults are tried where.
 //! 4. [`verdict`]: what is wrong with how a run ended.
 //! 5. [`report`]: what is told of it.
-//! 6. [`beside`]: the safe flow beside the naive one, which has to be found out.
+//! 6. [`alone`]: what is told of one run by itself.
+//! 7. [`beside`]: the safe flow beside the naive one, which has to be found out.
 
+pub mod alone;
 pub mod beside;
 mod progress;
 pub mod report;
@@ -40,6 +42,7 @@ pub use self::progress::Shown;
 use tokio_util::sync::CancellationToken;
 
 use self::{
+    alone::Alone,
     progress::Progress,
     report::{Finding, Report, Row},
     run::{Ended, Run},
@@ -122,14 +125,9 @@ impl Sweep {
                 .map(thread::JoinHandle::join)?
                 .map_err(|_| "a worker panicked")?;
         }
-        let (rows, findings) = gathered?;
         Ok(Report {
-            flow: self.flow,
-            is_postgres: self.server.is_some(),
-            pairs: self.pairs,
-            rows,
-            findings,
             took: began.elapsed(),
+            ..gathered?
         })
     }
 
@@ -140,9 +138,16 @@ impl Sweep {
         ended: &mpsc::Receiver<Result<(Run, Ended), Failed>>,
         shown: Shown,
         stop: &CancellationToken,
-    ) -> Result<(Vec<Row>, Vec<Finding>), Failed> {
-        let mut rows: Vec<Row> = self.scenarios.iter().map(|it| Row::of(it)).collect();
-        let mut findings = Vec::new();
+    ) -> Result<Report, Failed> {
+        let mut report = Report {
+            flow: self.flow,
+            is_postgres: self.server.is_some(),
+            pairs: self.pairs,
+            rows: self.scenarios.iter().map(|it| Row::of(it)).collect(),
+            findings: Vec::new(),
+            alone: None,
+            took: Duration::ZERO,
+        };
         let progress = Progress::new(shown);
         let mut open = self.scenarios.len();
         progress.expect(open);
@@ -156,17 +161,18 @@ impl Sweep {
             open = open - 1 + more.len();
             progress.one_is_done();
             progress.expect(more.len());
-            if let Some(row) = rows
-                .iter_mut()
-                .find(|row| row.scenario == run.scenario.name)
-            {
+            let mut rows = report.rows.iter_mut();
+            if let Some(row) = rows.find(|row| row.scenario == run.scenario.name) {
                 row.count(&run, &ended);
             }
-            findings.extend(Finding::of(&run, &ended));
+            report.findings.extend(Finding::of(&run, &ended));
+            if self.only.is_some() {
+                report.alone = Some(Alone::of(&run, &ended)?);
+            }
             queue.add(more);
         }
-        findings.sort();
-        Ok((rows, findings))
+        report.findings.sort();
+        Ok(report)
     }
 
     /// The runs that follow from one: a story where nothing went wrong is struck once, at every boundary, and with

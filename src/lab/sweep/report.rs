@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::{
     Flow,
+    alone::Alone,
     run::{Ended, Run},
     scenarios::Scenario,
     strike::Strikes,
@@ -29,6 +30,8 @@ pub struct Report {
     pub rows: Vec<Row>,
     /// Each violation.
     pub findings: Vec<Finding>,
+    /// The one run, where only one was made.
+    pub alone: Option<Alone>,
     /// From beginning to end.
     pub took: Duration,
 }
@@ -177,6 +180,9 @@ impl Report {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (flow, engine) = (self.flow.name(), self.engine());
+        if let Some(alone) = &self.alone {
+            return write!(f, "The {flow} flow on {engine}\n\n{alone}");
+        }
         let faults = if self.pairs {
             "two faults"
         } else {

@@ -12,7 +12,7 @@ use super::{
 use crate::lab::{
     flow::{Failed, Opening, Premises},
     story::Stopped,
-    world::{Ground, Moment, World},
+    world::{Ground, Moment, Tally, World},
 };
 
 /// A story, and what goes wrong in it.
@@ -28,6 +28,7 @@ pub(super) struct Ended {
     /// The boundaries that it passed.
     pub(super) moments: Vec<Moment>,
     pub(super) violations: Vec<Violation>,
+    pub(super) tally: Tally,
     pub(super) took: Duration,
 }
 
@@ -65,6 +66,7 @@ impl Run {
         Ok(Ended {
             moments,
             violations,
+            tally,
             took: began.elapsed(),
         })
     }

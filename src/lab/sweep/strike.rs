@@ -48,6 +48,11 @@ impl Strikes {
         Self(strikes.collect())
     }
 
+    /// Each of them.
+    pub fn iter(&self) -> impl Iterator<Item = Strike> {
+        self.0.iter().copied()
+    }
+
     /// How many there are.
     pub fn count(&self) -> usize {
         self.0.len()
@@ -163,11 +168,17 @@ fn has_effect(operation: &str) -> bool {
     !matches!(operation.rsplit('.').next(), Some("list" | "retrieve"))
 }
 
+impl fmt::Display for Strike {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}@{}", self.fault, self.at)
+    }
+}
+
 impl fmt::Display for Strikes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (place, Strike { at, fault }) in self.0.iter().enumerate() {
+        for (place, strike) in self.0.iter().enumerate() {
             let plus = if place == 0 { "" } else { "+" };
-            write!(f, "{plus}{fault}@{at}")?;
+            write!(f, "{plus}{strike}")?;
         }
         Ok(())
     }

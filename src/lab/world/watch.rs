@@ -14,8 +14,9 @@ use crate::{
     simulator::{self, Control},
 };
 
-/// Work that has not moved for so long while it is alone waits for whatever is held.
-const STUCK_AFTER: Duration = Duration::from_millis(25);
+/// Work that has not moved for so long while it is alone waits for whatever is held. A busy machine may keep it from its turn,
+/// but hardly for as long.
+const STUCK_AFTER: Duration = Duration::from_millis(100);
 
 /// A boundary, when it is passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

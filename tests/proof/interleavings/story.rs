@@ -2,10 +2,7 @@
 
 use std::fmt;
 
-use boring_checkout::probe::Boundary;
-
-/// Longer pieces of SQL say no more.
-const SQL_CHARS_MAX: usize = 72;
+use boring_checkout::probe::{Boundary, brief};
 
 /// What happened, in its order.
 #[derive(Debug, Default)]
@@ -45,17 +42,6 @@ impl Line {
             _ => return,
         };
         self.does.push(does);
-    }
-}
-
-fn brief(sql: &str) -> String {
-    let words: Vec<&str> = sql.split_whitespace().collect();
-    let line = words.join(" ");
-    let short: String = line.chars().take(SQL_CHARS_MAX).collect();
-    if short == line {
-        line
-    } else {
-        format!("{short}…")
     }
 }
 
