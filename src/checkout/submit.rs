@@ -71,7 +71,7 @@ async fn submit_once(
             // The commit of an earlier run went through, and its answer was lost.
             Ok(Submitted::New(existing))
         } else {
-            accept(existing, purchase)
+            answer_with(existing, purchase, tx).await
         };
     }
     let now = till.clock.now();
@@ -94,30 +94,55 @@ async fn submit_once(
         .map_err(SubmitError::TooMany)?;
     let Some(checkout) = insert(&mut tx, till, purchase, id, total).await? else {
         let winner = existing(&mut tx, purchase).await?;
-        return accept(winner.ok_or(SubmitError::Raced)?, purchase);
+        return answer_with(winner.ok_or(SubmitError::Raced)?, purchase, tx).await;
     };
     take_stock(&mut tx, checkout.id, &lines).await?;
     tx.commit().await?;
     Ok(Submitted::New(checkout))
 }
 
-/// The checkout of this key, else the live one of this cart.
+/// The checkout of this key, or the one that this key was answered with; else the live one of this cart.
 async fn existing(tx: &mut Tx, purchase: &Purchase) -> sqlx::Result<Option<Checkout>> {
     let found: Vec<Checkout> = tx
         .query(
             "select * from checkouts where idempotency_key = $1
              union all
+             select c.* from other_keys k join checkouts c on c.id = k.checkout_id where k.idempotency_key = $1
+             union all
              select * from checkouts
-             where cart_id = $2 and status in ('pending', 'paid') and idempotency_key <> $1",
+             where cart_id = $2 and status in ('pending', 'paid') and idempotency_key <> $1
+               and not exists (select 1 from other_keys where idempotency_key = $1)",
         )
         .bind(purchase.key)
         .bind(purchase.cart)
         .fetch_all()
         .await?;
-    let (of_key, of_cart): (Vec<_>, Vec<_>) = found
+    let (of_key, of_others): (Vec<_>, Vec<_>) = found
         .into_iter()
         .partition(|checkout| checkout.idempotency_key == purchase.key);
-    Ok(of_key.into_iter().chain(of_cart).next())
+    Ok(of_key.into_iter().chain(of_others).next())
+}
+
+/// Answers with a checkout that exists. Was it begun by another form, then this form's key leads there from now on, too.
+async fn answer_with(
+    existing: Checkout,
+    purchase: &Purchase,
+    mut tx: Tx,
+) -> Result<Submitted, SubmitError> {
+    let (id, key) = (existing.id, existing.idempotency_key);
+    let submitted = accept(existing, purchase)?;
+    if key != purchase.key {
+        tx.query(
+            "insert into other_keys (idempotency_key, checkout_id) values ($1, $2)
+             on conflict do nothing",
+        )
+        .bind(purchase.key)
+        .bind(id)
+        .execute()
+        .await?;
+        tx.commit().await?;
+    }
+    Ok(submitted)
 }
 
 /// Whether an existing checkout may answer this purchase.

@@ -121,6 +121,32 @@ async fn two_tabs_with_one_cart_sent_at_once_are_one_purchase() {
     shop.expects(ONCE).await;
 }
 
+/// The second tab is answered with the purchase of the first. When that is declined, the second tab's form, sent again, is
+/// still no attempt of its own: nobody who has seen the first one end would send it.
+#[tokio::test]
+async fn a_form_that_was_answered_with_another_ones_purchase_leads_there_for_ever() {
+    let shop = Shop::open_with(&["--provider-timeout", "300ms", "--lease", "1s"]).await;
+    let buyer = shop.visitor().with_cart("TEA-01", 1).await;
+    let declined = |form: Form| form.with("payment_method", "pm_card_chargeDeclined");
+    let first = declined(buyer.opens_checkout().await);
+    let second = declined(buyer.opens_checkout().await);
+    shop.provider.loses_webhooks().await;
+    let lost = serde_json::json!({"on": {"operation": "payment_intents.create"}, "fault": "drop_request", "times": 4});
+    shop.provider.fault(lost).await;
+    let status = buyer.submits(&first).await.location().to_owned();
+    assert_eq!(buyer.submits(&second).await.location(), status);
+
+    shop.provider.mends().await;
+    shop.later(60);
+    assert_eq!(buyer.waits_at(&status).await, "The payment was declined");
+    for _ in 0..2 {
+        assert_eq!(buyer.submits(&second).await.location(), status);
+    }
+    shop.expects(NOTHING).await;
+    let attempts = shop.count("select count(*) from checkouts").await;
+    assert_eq!(attempts, 1);
+}
+
 #[tokio::test]
 async fn r09_double_click_the_loser_of_the_insert_reads_the_winners_row() {
     let shop = Shop::open().await;

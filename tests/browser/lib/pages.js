@@ -322,7 +322,7 @@ export const PAGES = {
     await operates(visitor, "/admin");
     await shop.parks();
     await visitor.goes("/admin/outbox");
-    await expect(visitor.page.getByRole("button", { name: /^Try again/ })).toBeVisible();
+    await expect(visitor.page.getByRole("table", { name: "Parked" }).getByRole("button", { name: /^Try again/ })).toBeVisible();
   },
 
   "operator: mails": async ({ visitor }) => {
