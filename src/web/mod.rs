@@ -20,6 +20,7 @@ mod lab;
 mod mailbox;
 pub mod metrics;
 mod orders;
+mod own_name;
 mod path;
 mod problem;
 mod run_to_end;
@@ -48,6 +49,12 @@ const FORM_MAX: usize = 64 * 1024;
 
 /// All of it.
 pub fn router(app: App) -> Router {
+    let behind = Router::new()
+        .route("/mailbox", get(mailbox::list))
+        .route("/mailbox/{name}", get(mailbox::letter))
+        .route("/mailbox/{name}/html", get(mailbox::html))
+        .merge(lab::router())
+        .layer(from_fn_with_state(app.clone(), own_name::only));
     let pages = Router::new()
         .route("/", get(catalog::list))
         .route("/products/{sku}", get(catalog::product))
@@ -57,10 +64,7 @@ pub fn router(app: App) -> Router {
         .route("/checkout", get(checkout::form).post(checkout::submit))
         .route("/checkouts/{id}", get(status::status))
         .route("/orders/{number}", get(orders::order))
-        .route("/mailbox", get(mailbox::list))
-        .route("/mailbox/{name}", get(mailbox::letter))
-        .route("/mailbox/{name}/html", get(mailbox::html))
-        .merge(lab::router())
+        .merge(behind)
         .fallback(error::not_found)
         .method_not_allowed_fallback(error::wrong_method)
         .layer(DefaultBodyLimit::max(FORM_MAX))

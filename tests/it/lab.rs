@@ -7,6 +7,9 @@ use crate::world::{
     Database, Expected, NOTHING, ONCE, Page, Shop, Visitor, client, eventually, parse,
 };
 
+/// How much a page of the lab weighs at most, with all that a browser fetches for it.
+const BYTES_MAX: usize = 30_000;
+
 /// What the naive twin comes to: charges, orders, units off the shelf, mails.
 type Fault = [i64; 4];
 
@@ -22,6 +25,28 @@ async fn plays(shop: &Shop, scenario: &str) -> Page {
     let page = teacher.sees(&run).await;
     assert_eq!(page.text("[role=alert]"), "", "{scenario} was stopped");
     page
+}
+
+/// A page of the lab is light, and nobody but the shop is asked for anything of it.
+async fn is_light(visitor: &Visitor, path: &str) {
+    let page = visitor.sees(path).await;
+    assert_eq!(page.status, 200, "{path}");
+    let mut bytes = page.html.len();
+    let mut files = page.attributes("link[href]", "href");
+    files.extend(page.attributes("[src]", "src"));
+    files.dedup();
+    assert!(files.len() > 4, "{path}: {files:?}");
+    for file in files {
+        assert!(file.starts_with("/static/"), "{path} asks for {file}");
+        let file = visitor.sees(&file).await;
+        assert_eq!(file.status, 200, "{path}");
+        for way_out in ["url(", "@import", "http://", "https://"] {
+            let is_name = "http://www.w3.org/2000/svg"; // Nobody fetches what an SVG is called.
+            assert!(!file.html.replace(is_name, "").contains(way_out), "{path}");
+        }
+        bytes += file.html.len();
+    }
+    assert!(bytes <= BYTES_MAX, "{path} weighs {bytes} bytes");
 }
 
 /// The numbers of one line of the ledgers: naive, safe, and as it should be.
@@ -63,6 +88,11 @@ async fn shows_with(scenario: &str, naive: Fault, refunds: [i64; 2]) {
         "{verdicts:?}"
     );
     assert!(!verdicts[0].starts_with("As it should be"), "{verdicts:?}");
+
+    let visitor = shop.visitor();
+    let stage = page.link_that_starts("/lab/runs/");
+    is_light(&visitor, stage.strip_suffix("/stage").expect("a run")).await;
+    is_light(&visitor, &format!("{stage}?step=999")).await;
 
     // Both ledgers agree: the provider's has the charges of both flows, the shop's its own.
     let ledger = shop.provider.ledger().await;
@@ -141,12 +171,19 @@ async fn all_of_them_are_offered() {
 #[tokio::test]
 async fn a_run_leaves_the_shelf_as_it_was() {
     let shop = Shop::open_with_workers(&[]).await;
-    let stock = "select cast(sum(stock) as bigint) from products";
-    let before = shop.count(stock).await;
+    let stock = "select cast(sum(stock) as bigint) from products where listed";
+    let before = (
+        shop.count(stock).await,
+        shop.visitor().sees("/").await.text("main"),
+    );
     for scenario in ["double-click", "last-unit"] {
         plays(&shop, scenario).await;
     }
-    assert_eq!(shop.count(stock).await, before);
+    let after = (
+        shop.count(stock).await,
+        shop.visitor().sees("/").await.text("main"),
+    );
+    assert_eq!(after, before);
     shop.expects(Expected {
         charges: 2,
         orders: 2,
@@ -155,12 +192,63 @@ async fn a_run_leaves_the_shelf_as_it_was() {
     .await;
 }
 
+/// Whoever wants all the lamps gets them, although the last one is being fought for in the lab.
+#[tokio::test]
+async fn a_run_is_in_nobodys_way() {
+    let shop = Shop::open_with_workers(&[]).await;
+    let lamps = "select stock from products where sku = 'LMP-01'";
+    let lamps = shop.count(lamps).await;
+    let buyer = shop.visitor().with_cart("LMP-01", lamps).await;
+    let (page, status) = tokio::join!(plays(&shop, "last-unit"), buyer.buys());
+    assert_eq!(buyer.waits_at(&status).await, "Paid");
+    assert_eq!(counts(&page, "payments")[1], 1, "{}", page.text("main"));
+    shop.expects(Expected {
+        charges: 2,
+        orders: 2,
+        sold: lamps + 1,
+    })
+    .await;
+}
+
+/// Runs wait for one another, so what one of them arms strikes no other; and so does starting over.
+#[tokio::test]
+async fn two_teachers_at_once_each_see_their_own_run() {
+    let shop = Shop::open_with_workers(&[]).await;
+    let (one, other) = tokio::join!(plays(&shop, "out-of-order"), plays(&shop, "mail-down"));
+    for page in [one, other] {
+        let verdict = page.texts(".lab-sides > .panel p").remove(1);
+        assert!(
+            verdict.starts_with("As it should be: 1 charge"),
+            "{verdict}"
+        );
+    }
+    let teacher = shop.visitor();
+    let press = || teacher.posts("/lab/runs", &[("scenario", "double-click")]);
+    let first = press().await;
+    let (one, other) = tokio::join!(
+        teacher.posts("/lab/reset", &[]),
+        teacher.posts("/lab/reset", &[])
+    );
+    assert_eq!([one.location(), other.location()], ["/lab", "/lab"]);
+    assert_eq!(teacher.sees(first.location()).await.status, 404);
+    shop.expects(NOTHING).await;
+
+    let pressed = futures_util::future::join_all((0..10).map(|_| press())).await;
+    let refused = pressed.iter().find(|page| page.status == 409);
+    let refused = refused
+        .expect("not all ten are played")
+        .text("[role=alert]");
+    assert!(refused.contains("Enough runs wait already"), "{refused}");
+}
+
 #[tokio::test]
 async fn each_step_leads_to_the_lines_that_do_it() {
     let shop = Shop::open_with_workers(&[]).await;
     let page = plays(&shop, "double-click").await;
     let links = page.attributes(".steps a", "href");
     assert!(links.len() > 20, "{links:?}");
+    let leading = page.attributes(".steps a:first-of-type", "href");
+    assert_eq!(leading.len(), page.texts(".steps li").len(), "{leading:?}");
     let visitor = shop.visitor();
     let shows = async |words: &str, at: &str| {
         let texts = page.texts(".steps a");
@@ -182,17 +270,20 @@ async fn each_step_leads_to_the_lines_that_do_it() {
     let charge = shows("charge, with the key of the form", "src/checkout/charge.rs").await;
     assert!(charge.contains("idempotency_key"), "{charge}");
     for path in [
-        "/lab/source/Cargo.toml",
-        "/lab/source/src/..%2FCargo.toml",
-        "/lab/source/src/lib.rs?line=0",
-        "/lab/source/src/lib.rs?line=99999999",
-        "/lab/source/src/nothing.rs",
+        "/lab/Cargo.toml",
+        "/lab/src/..%2FCargo.toml",
+        "/lab/src/lib.rs:0",
+        "/lab/src/lib.rs:99999999",
+        "/lab/src/lib.rs:99999999999999999999999",
+        "/lab/src/lib.rs:-1",
+        "/lab/src/lib.rs:",
+        "/lab/src/nothing.rs:1",
     ] {
         assert_eq!(visitor.sees(path).await.status, 404, "{path}");
     }
     assert_eq!(
         visitor
-            .sees("/lab/source/migrations/postgres/0001_shop.sql?line=30")
+            .sees("/lab/migrations/postgres/0001_shop.sql:30")
             .await
             .status,
         200
@@ -411,6 +502,36 @@ async fn another_site_cannot_play_arm_or_reset_anything() {
     shop.expects(ONCE).await;
 }
 
+/// A site whose name resolves to this machine all of a sudden is the same site to a browser, but for its name.
+#[tokio::test]
+async fn another_name_for_this_machine_opens_nothing() {
+    let shop = Shop::open_with_workers(&["--lab", "--public-url", "http://shop.example"]).await;
+    let visitor = shop.visitor();
+    for path in ["/lab", "/lab/src/lib.rs", "/mailbox"] {
+        for (name, status) in [
+            ("evil.example:3000", 421),
+            ("localhost.evil.example", 421),
+            ("localhost:3000", 200),
+            ("127.0.0.1", 200),
+            ("[::1]:3000", 200),
+            ("shop.example", 200),
+        ] {
+            let asked = visitor.get(path).header("host", name);
+            let page = visitor.send(asked).await;
+            assert_eq!(page.status, status, "{path} by {name}");
+        }
+    }
+    let evil = "http://evil.example:3000";
+    for path in ["/lab/reset", "/lab/runs", "/lab/faults"] {
+        let forged = visitor.post(path, &[("scenario", "double-click")]);
+        let forged = forged
+            .header("host", "evil.example:3000")
+            .header("origin", evil);
+        assert_eq!(visitor.send(forged).await.status, 421, "{path}");
+    }
+    shop.expects(NOTHING).await;
+}
+
 #[tokio::test]
 async fn what_cannot_be_played_is_said() {
     let shop = Shop::open_with_workers(&[]).await;
@@ -463,7 +584,7 @@ async fn without_the_lab_there_is_none_of_it() {
         "/lab/runs/0190f3a4-0000-7000-8000-000000000000/stage",
         &format!("/lab{status}"),
         &format!("/lab{status}/events"),
-        "/lab/source/src/lib.rs",
+        "/lab/src/lib.rs",
     ] {
         assert_eq!(buyer.sees(path).await.status, 404, "{path}");
     }

@@ -197,7 +197,7 @@ impl Lab {
 
     async fn play_with(&self, app: &App, run: &Run, flow: Flow) -> Result<Ending, Failed> {
         let mut scene = Scene::set(self, app, flow, run.id)?;
-        shelf::fill(&scene, run.scenario.goods).await?;
+        shelf::fill(&scene).await?;
         let before = match flow {
             Flow::Naive => shelf::of_twin(&scene).await?,
             Flow::Safe => 0,

@@ -6,7 +6,7 @@ use super::{
     act::A_MOMENT,
     cue::{Cue, begins, charged, charged_and_known, gives_back, posts},
     scene::{Scene, Until},
-    shelf::{GOODS, RARE, put_aside, put_back},
+    shelf::{GOODS, RARE},
     tally,
 };
 use crate::{
@@ -162,7 +162,6 @@ pub(super) async fn new_form(scene: &mut Scene<'_>) -> Result<(), Failed> {
 }
 
 pub(super) async fn last_unit(scene: &mut Scene<'_>) -> Result<(), Failed> {
-    let aside = put_aside(scene).await?;
     let (ada, bo) = (scene.customer("ada"), scene.customer("bo"));
     let of_ada = scene.want(&ada, RARE).await?;
     let of_bo = scene.want(&bo, RARE).await?;
@@ -171,7 +170,7 @@ pub(super) async fn last_unit(scene: &mut Scene<'_>) -> Result<(), Failed> {
     first.is_held().await;
     let _ = scene.ask(BO, submit(&bo, &of_bo, VISA)).await?;
     let _ = first.ends().await;
-    put_back(scene, aside).await
+    Ok(())
 }
 
 pub(super) async fn mail_down(scene: &mut Scene<'_>) -> Result<(), Failed> {

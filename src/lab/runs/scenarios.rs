@@ -2,11 +2,7 @@
 
 use std::pin::Pin;
 
-use super::{
-    plays,
-    scene::Scene,
-    shelf::{GOODS, RARE},
-};
+use super::{plays, scene::Scene};
 use crate::lab::{flow::Failed, world::Sums};
 
 /// Something that can be shown.
@@ -22,8 +18,6 @@ pub struct Scenario {
     pub guard: &'static str,
     /// How much of everything there should be at the end.
     pub promise: Sums,
-    /// What is bought.
-    pub(super) goods: &'static str,
     pub(super) play: for<'s> fn(&'s mut Scene<'_>) -> Playing<'s>,
 }
 
@@ -57,7 +51,6 @@ pub static SCENARIOS: &[Scenario] = &[
         guard: "The form carries a key, which is unique in the database: the request that comes second finds the first \
                 one's checkout.",
         promise: ONCE,
-        goods: GOODS,
         play: |scene| Box::pin(plays::double_click(scene)),
     },
     Scenario {
@@ -68,7 +61,6 @@ pub static SCENARIOS: &[Scenario] = &[
         guard: "Silence is no “no”. The shop asks again under the same key, and the provider repeats its answer instead \
                 of its charge.",
         promise: ONCE,
-        goods: GOODS,
         play: |scene| Box::pin(plays::dropped_response(scene)),
     },
     Scenario {
@@ -79,7 +71,6 @@ pub static SCENARIOS: &[Scenario] = &[
         guard: "The checkout was committed before the provider was asked, so whoever comes next finds what there is to \
                 finish, be it a retry, a webhook or the reconciler.",
         promise: ONCE,
-        goods: GOODS,
         play: |scene| Box::pin(plays::crash_after_charge(scene)),
     },
     Scenario {
@@ -90,7 +81,6 @@ pub static SCENARIOS: &[Scenario] = &[
         guard: "The event’s id is inserted in the transaction of its effect. Of two copies one inserts, and the other \
                 finds it there.",
         promise: ONCE,
-        goods: GOODS,
         play: |scene| Box::pin(plays::webhook_twice(scene)),
     },
     Scenario {
@@ -100,7 +90,6 @@ pub static SCENARIOS: &[Scenario] = &[
         guard: "The event finds the checkout, which was committed before the call, and concludes it. The answer that \
                 comes after it changes nothing.",
         promise: ONCE,
-        goods: GOODS,
         play: |scene| Box::pin(plays::webhook_first(scene)),
     },
     Scenario {
@@ -111,7 +100,6 @@ pub static SCENARIOS: &[Scenario] = &[
         guard: "Every change says “where status = 'pending'”. What has ended as paid is not pending, and old news changes \
                 nothing.",
         promise: ONCE,
-        goods: GOODS,
         play: |scene| Box::pin(plays::out_of_order(scene)),
     },
     Scenario {
@@ -122,7 +110,6 @@ pub static SCENARIOS: &[Scenario] = &[
         guard: "Of one cart at most one checkout is pending or paid, which is unique in the database. The second form \
                 finds it, whatever its key is.",
         promise: ONCE,
-        goods: GOODS,
         play: |scene| Box::pin(plays::new_form(scene)),
     },
     Scenario {
@@ -132,7 +119,6 @@ pub static SCENARIOS: &[Scenario] = &[
         guard: "Stock is taken by “set stock = stock - n where stock >= n”, before anybody is charged. The database lets \
                 one of them through.",
         promise: ONCE,
-        goods: RARE,
         play: |scene| Box::pin(plays::last_unit(scene)),
     },
     Scenario {
@@ -141,7 +127,6 @@ pub static SCENARIOS: &[Scenario] = &[
         about: "All goes well, but for the mail server, which is down when the confirmation is to be sent.",
         guard: "The mail is owed by a row that was written with the order. A worker tries until it is sent.",
         promise: ONCE,
-        goods: GOODS,
         play: |scene| Box::pin(plays::mail_down(scene)),
     },
     Scenario {
@@ -154,7 +139,6 @@ pub static SCENARIOS: &[Scenario] = &[
             mails: 2,
             ..ONCE
         },
-        goods: GOODS,
         play: |scene| Box::pin(plays::refund_twice(scene)),
     },
     Scenario {
@@ -165,7 +149,6 @@ pub static SCENARIOS: &[Scenario] = &[
         guard: "A key that may be forgotten is not sent again. The payment is looked up by the checkout’s id in its \
                 metadata.",
         promise: ONCE,
-        goods: GOODS,
         play: |scene| Box::pin(plays::expired_key(scene)),
     },
 ];

@@ -1,71 +1,35 @@
-//! The goods that a scene needs, brought along: what it buys it has put on the shelf before, so that the lab sells nothing out.
+//! The goods of a scene. The lab brings its own, which the catalog does not show: whatever is played, nobody in the shop finds
+//! the shelf emptier.
 
 use super::scene::Scene;
 use crate::{
+    catalog::demo::price_in,
     db::retrying,
     lab::{flow::Failed, naive},
 };
 
 /// What everybody in the lab buys.
-pub(super) const GOODS: &str = "TEA-01";
+pub(super) const GOODS: &str = "LAB-TEA";
 
 /// What there is only one of, where it matters.
-pub(super) const RARE: &str = "LMP-01";
+pub(super) const RARE: &str = "LAB-LAMP";
 
-/// How many units the shop sells in a scene, whatever goes wrong.
-const SOLD: i64 = 1;
+/// What the lab brings along: the SKU, the name, about how many euro cents a unit costs, and how many the twin has, which
+/// sells more than it should. Of each the shop has one.
+const BROUGHT: [(&str, &str, i64, i64); 2] = [
+    (GOODS, "Tea of the lab", 490, 2),
+    (RARE, "Last lamp of the lab", 2490, 1),
+];
 
-/// How many units the twin has. It sells more than it should.
-const OF_TWIN: i64 = 2;
+const ABOUT: &str = "It is bought in the lab, and the catalog does not show it.";
 
-/// Puts the goods of a scene on the shelf: as many as the shop sells, and of the twin's so many and no more.
-pub(super) async fn fill(scene: &Scene<'_>, goods: &'static str) -> Result<(), Failed> {
-    let db = &scene.app.till.db;
-    let known = "select count(*) from products where sku = $1 or sku = $2";
-    let known: i64 = db
-        .query(known)
-        .bind(GOODS)
-        .bind(RARE)
-        .fetch_scalar()
-        .await?;
-    if known < 2 {
-        return Err(
-            format!("the lab buys {GOODS} and {RARE}, and the catalog does not have both").into(),
-        );
-    }
-    if scene.is_safe() && goods != RARE {
-        retrying(|| bring(scene, goods, SOLD)).await?;
-    } else if !scene.is_safe() {
-        naive::create_tables(db).await?;
-        naive::fill_shelves(db).await?;
-        retrying(|| stock_twin(scene)).await?;
-    }
-    Ok(())
-}
-
-/// Takes all but one unit of the rare product away, and says how many those are. The twin has one from the beginning.
-pub(super) async fn put_aside(scene: &Scene<'_>) -> Result<i64, Failed> {
+/// Puts the goods of a scene on the shelf, and no more of them than it needs.
+pub(super) async fn fill(scene: &Scene<'_>) -> Result<(), Failed> {
+    retrying(|| stock_shop(scene)).await?;
     if !scene.is_safe() {
-        return Ok(0);
-    }
-    let stock = "select stock from products where sku = $1";
-    let stock: i64 = scene
-        .app
-        .till
-        .db
-        .query(stock)
-        .bind(RARE)
-        .fetch_scalar()
-        .await?;
-    let aside = stock - 1;
-    retrying(|| bring(scene, RARE, -aside)).await?;
-    Ok(aside)
-}
-
-/// Puts back what was put aside, and the unit that the scene has sold.
-pub(super) async fn put_back(scene: &Scene<'_>, aside: i64) -> Result<(), Failed> {
-    if scene.is_safe() {
-        retrying(|| bring(scene, RARE, aside + 1)).await?;
+        naive::create_tables(&scene.app.till.db).await?;
+        naive::fill_shelves(&scene.app.till.db).await?;
+        retrying(|| stock_twin(scene)).await?;
     }
     Ok(())
 }
@@ -77,20 +41,34 @@ pub(super) async fn of_twin(scene: &Scene<'_>) -> Result<i64, Failed> {
     Ok(query.fetch_scalar().await?)
 }
 
-/// As if so many more had ever been delivered: the books agree all the time.
-async fn bring(scene: &Scene<'_>, sku: &'static str, units: i64) -> sqlx::Result<()> {
-    let mut tx = scene.app.till.db.begin().await?;
-    tx.query("update products set stock = stock + $2, stocked = stocked + $2 where sku = $1")
+/// What an earlier scene has left is counted: the books agree all the time.
+async fn stock_shop(scene: &Scene<'_>) -> sqlx::Result<()> {
+    let till = &scene.app.till;
+    let mut tx = till.db.begin().await?;
+    for (sku, name, cents, _) in BROUGHT {
+        let price = price_in(till.pricing.currency, cents);
+        tx.query(
+            "insert into products (sku, name, description, price_minor, currency, stock, stocked, listed, created_at)
+             values ($1, $2, $3, $4, $5, 1, 1, false, $6)
+             on conflict (sku) do update
+             set stock = 1, stocked = products.stocked + 1 - products.stock,
+                 price_minor = excluded.price_minor, currency = excluded.currency",
+        )
         .bind(sku)
-        .bind(units)
+        .bind(name)
+        .bind(ABOUT)
+        .bind(price.minor)
+        .bind(price.currency)
+        .bind(till.clock.now())
         .execute()
         .await?;
+    }
     tx.commit().await
 }
 
 async fn stock_twin(scene: &Scene<'_>) -> sqlx::Result<()> {
     let mut tx = scene.app.till.db.begin().await?;
-    for (sku, units) in [(GOODS, OF_TWIN), (RARE, 1)] {
+    for (sku, _, _, units) in BROUGHT {
         tx.query("update naive_products set stock = $2, stocked = $2 where sku = $1")
             .bind(sku)
             .bind(units)

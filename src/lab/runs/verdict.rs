@@ -10,33 +10,34 @@ struct Count {
     due: i64,
 }
 
-/// Whether there is as much of everything as was promised.
-pub fn is_right(promise: &Sums, found: &Sums) -> bool {
-    counts(promise, found)
-        .iter()
-        .all(|count| count.is == count.due)
+impl Count {
+    fn is_right(&self) -> bool {
+        self.is == self.due
+    }
 }
 
-/// The sentence.
+/// Whether there is as much of everything as was promised.
+pub fn is_right(promise: &Sums, found: &Sums) -> bool {
+    counts(promise, found).iter().all(Count::is_right)
+}
+
+/// The sentence: how bad it is, and how much of everything there is or should be.
 pub fn sentence(promise: &Sums, found: &Sums) -> String {
     let counts = counts(promise, found);
-    let wrong: Vec<String> = counts
-        .iter()
-        .filter(|count| count.is != count.due)
-        .map(|count| format!("{} instead of {}", told(count.is, count.names), count.due))
-        .collect();
-    if wrong.is_empty() {
-        let all = counts.iter().filter(|count| count.is > 0);
-        let all: Vec<String> = all.map(|count| told(count.is, count.names)).collect();
-        format!("As it should be: {}.", enumerated(&all))
+    let matters = |count: &&Count| count.is > 0 || count.due > 0;
+    let all: Vec<String> = counts.iter().filter(matters).map(told).collect();
+    format!("{}: {}.", beginning(promise, found), enumerated(&all))
+}
+
+fn beginning(promise: &Sums, found: &Sums) -> &'static str {
+    if is_right(promise, found) {
+        "As it should be"
+    } else if found.charges != promise.charges || found.refunds != promise.refunds {
+        "Money is lost"
+    } else if found.orders < promise.orders {
+        "Paid for nothing"
     } else {
-        let is_charged_wrongly = found.charges != promise.charges;
-        let beginning = if is_charged_wrongly {
-            "Money is lost"
-        } else {
-            "Something is wrong"
-        };
-        format!("{beginning}: {}.", enumerated(&wrong))
+        "Something is wrong"
     }
 }
 
@@ -51,11 +52,17 @@ fn counts(promise: &Sums, found: &Sums) -> [Count; 5] {
     ]
 }
 
-fn told(number: i64, (one, many): (&str, &str)) -> String {
-    match number {
+fn told(count: &Count) -> String {
+    let (one, many) = count.names;
+    let is = match count.is {
         0 => format!("no {one}"),
         1 => format!("1 {one}"),
-        _ => format!("{number} {many}"),
+        number => format!("{number} {many}"),
+    };
+    if count.is_right() {
+        is
+    } else {
+        format!("{is} instead of {}", count.due)
     }
 }
 
@@ -100,12 +107,19 @@ mod tests {
             ..ONCE
         };
         assert!(!is_right(&ONCE, &twice));
-        let expected = "Money is lost: 2 charges instead of 1 and no order instead of 1.";
+        let expected =
+            "Money is lost: 2 charges instead of 1, no order instead of 1, 1 unit sold and 1 mail.";
         assert_eq!(sentence(&ONCE, &twice), expected);
         let unread = Sums { mails: 0, ..ONCE };
         assert_eq!(
             sentence(&ONCE, &unread),
-            "Something is wrong: no mail instead of 1."
+            "Something is wrong: 1 charge, 1 order, 1 unit sold and no mail instead of 1."
+        );
+        let in_vain = Sums { orders: 0, ..ONCE };
+        assert!(sentence(&ONCE, &in_vain).starts_with("Paid for nothing: 1 charge, no order"));
+        let refunded = Sums { refunds: 1, ..ONCE };
+        assert!(
+            sentence(&ONCE, &refunded).starts_with("Money is lost: 1 charge, 1 refund instead")
         );
     }
 }

@@ -14,6 +14,7 @@
 //! is drawn; [`sql`] says in two words what a statement does.
 
 mod beside;
+mod join;
 pub mod layer;
 pub mod sql;
 pub mod steps;

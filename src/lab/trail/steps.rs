@@ -1,12 +1,12 @@
 //! From lines of the log to the steps of a sequence diagram.
 //!
 //! A step is an arrow between two lanes. What one transaction does without anybody coming in between is one step, however many
-//! statements it takes; each is a part of it, with its own place in the source.
+//! statements it takes; each is a part of it, with its own place in the source. Which belong together says [`join`](super::join).
 
 use chrono::{DateTime, Utc};
 use tracing::Level;
 
-use super::{Activity, Line, Place, layer::REQUEST, sql};
+use super::{Activity, Line, Place, join::joined, layer::REQUEST, sql};
 
 /// Who takes part, from left to right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,7 +60,9 @@ pub struct Step {
     /// What is done.
     pub parts: Vec<Part>,
     /// Whose activity it is a part of.
-    activity: usize,
+    pub(super) activity: usize,
+    /// Whether somebody is at work whom nobody waits for.
+    pub(super) is_of_worker: bool,
 }
 
 /// A part of a step.
@@ -81,33 +83,9 @@ pub fn of(activities: &[Activity]) -> Vec<Step> {
     lines.sort_by_key(|(_, _, line)| line.at);
     let mut steps: Vec<Step> = Vec::new();
     for (number, activity, line) in lines {
-        let Some(step) = step(number, activity, line) else {
-            continue;
-        };
-        match steps.last_mut() {
-            Some(last) if belongs_to(&step, last) => {
-                last.is_bad |= step.is_bad;
-                for part in step.parts {
-                    if last.parts.last().is_none_or(|it| it.text != part.text) {
-                        last.parts.push(part);
-                    }
-                }
-            }
-            _ => steps.push(step),
-        }
+        steps.extend(step(number, activity, line));
     }
-    steps
-}
-
-/// Statements that follow one another are one step, up to the end of their transaction.
-fn belongs_to(step: &Step, last: &Step) -> bool {
-    let is_over = |part: &Part| ["commit", "rollback"].contains(&part.text.as_str());
-    let begins = step.parts.first().is_some_and(|part| part.text == "begin");
-    step.to == Lane::Database
-        && last.to == Lane::Database
-        && last.activity == step.activity
-        && !begins
-        && !last.parts.last().is_some_and(is_over)
+    joined(steps)
 }
 
 fn step(number: usize, activity: &Activity, line: &Line) -> Option<Step> {
@@ -151,13 +129,18 @@ fn step(number: usize, activity: &Activity, line: &Line) -> Option<Step> {
         is_bad,
         parts: vec![Part {
             text,
-            place: line
-                .place
-                .clone()
-                .filter(|place| place.file.starts_with("src/")),
+            place: own_place(line).or_else(|| activity.lines.first().and_then(own_place)),
         }],
         activity: number,
+        is_of_worker: is_of_worker(activity),
     })
+}
+
+/// Where in our source a line comes from. That of an answer is a library's, and stands for where the request was taken.
+fn own_place(line: &Line) -> Option<Place> {
+    line.place
+        .clone()
+        .filter(|place| place.file.starts_with("src/"))
 }
 
 /// The lane in which an activity is at work.
@@ -186,8 +169,11 @@ fn who(activity: &Activity, home: Lane) -> String {
 fn is_housekeeping(activity: &Activity, line: &Line) -> bool {
     let file = line.place.as_ref().map_or("", |place| &place.file);
     let is_aside = file.ends_with("web/sessions.rs") || file.ends_with("provider_calls.rs");
-    let is_of_worker = activity.who.is_none() && !is_request(activity);
-    is_aside || is_of_worker && !sql::writes(&sql::gist(line.field("sql")))
+    is_aside || is_of_worker(activity) && !sql::writes(&sql::gist(line.field("sql")))
+}
+
+fn is_of_worker(activity: &Activity) -> bool {
+    activity.who.is_none() && !is_request(activity)
 }
 
 fn is_request(activity: &Activity) -> bool {
@@ -248,11 +234,12 @@ fn abridged(path: &str) -> String {
     parts.collect::<Vec<_>>().join("/")
 }
 
+/// Lines as the log has them, for the tests.
 #[cfg(test)]
-mod tests {
+pub(super) mod samples {
     use super::*;
 
-    fn line(message: &str, fields: &[(&'static str, &str)]) -> Line {
+    pub fn line(message: &str, fields: &[(&'static str, &str)]) -> Line {
         Line {
             at: Utc::now(),
             level: Level::DEBUG,
@@ -266,7 +253,7 @@ mod tests {
         }
     }
 
-    fn activity(lines: Vec<Line>) -> Activity {
+    pub fn activity(lines: Vec<Line>) -> Activity {
         Activity {
             id: 0,
             keys: Vec::new(),
@@ -274,29 +261,11 @@ mod tests {
             lines,
         }
     }
+}
 
-    #[test]
-    fn what_one_transaction_does_is_one_step() {
-        let steps = of(&[activity(vec![
-            line("request", &[("method", "POST"), ("path", "/checkout")]),
-            line("begin", &[]),
-            line("statement", &[("sql", "insert into orders"), ("rows", "1")]),
-            line("commit", &[]),
-            line("begin", &[]),
-            line("commit", &[]),
-        ])]);
-        let texts = |step: &Step| {
-            let texts = step.parts.iter().map(|part| part.text.as_str());
-            texts.collect::<Vec<_>>().join(", ")
-        };
-        let told: Vec<String> = steps.iter().map(texts).collect();
-        let expected = [
-            "POST /checkout",
-            "begin, insert orders, commit",
-            "begin, commit",
-        ];
-        assert_eq!(told, expected);
-    }
+#[cfg(test)]
+mod tests {
+    use super::{samples::*, *};
 
     #[test]
     fn a_call_in_the_middle_of_a_transaction_is_seen() {

@@ -47,6 +47,7 @@ pub(super) async fn run(
         scenario: choice(&run),
         guard: run.scenario.guard.to_owned(),
         stopped,
+        arrows: diagram::arrows(sides.iter().flatten().flat_map(|side| &side.steps)),
         sides,
         ledgers,
     };
@@ -84,6 +85,7 @@ pub(super) async fn stage(
         chrome: visitor.chrome(&app).await?,
         id: run.id.to_string(),
         scenario: choice(&run),
+        arrows: diagram::arrows(sides.iter().flat_map(|side| &side.steps)),
         sides,
         step,
         of,

@@ -1,32 +1,33 @@
 //! Where a step is done: the item of the source that it is in.
 
 use axum::{
-    extract::{RawQuery, State},
-    http::StatusCode,
+    extract::State,
+    http::{StatusCode, Uri},
     response::Response,
 };
 
-use super::{of, run::number};
+use super::of;
 use crate::{
     app::App,
     lab::source,
-    web::{error::PageError, path::Path, show, views, visitor::Visitor},
+    web::{error::PageError, show, views, visitor::Visitor},
 };
 
-/// `GET /lab/source/{path}?line=…`.
+/// `GET /lab/src/checkout/submit.rs:52`, and the same of `migrations`.
 pub(super) async fn source(
     State(app): State<App>,
     visitor: Visitor,
-    Path(path): Path<String>,
-    RawQuery(query): RawQuery,
+    uri: Uri,
 ) -> Result<Response, PageError> {
     of(&app)?;
-    let text = source::file(&path).ok_or(PageError::NotFound)?;
-    let line = number(&query.unwrap_or_default(), "line").unwrap_or(1);
+    let place = uri.path().strip_prefix("/lab/").unwrap_or_default();
+    let (path, line) = place.rsplit_once(':').unwrap_or((place, "1"));
+    let text = source::file(path).ok_or(PageError::NotFound)?;
+    let line = line.parse().map_err(|_| PageError::NotFound)?;
     let excerpt = source::around(&text, line).ok_or(PageError::NotFound)?;
     let page = views::SourcePage {
         chrome: visitor.chrome(&app).await?,
-        path,
+        path: path.to_owned(),
         first: excerpt.first,
         lines: excerpt.lines,
         line,

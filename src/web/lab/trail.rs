@@ -3,7 +3,7 @@
 use std::{convert::Infallible, time::Duration};
 
 use axum::{
-    extract::State,
+    extract::{RawQuery, State},
     http::{HeaderValue, StatusCode, header::CONTENT_SECURITY_POLICY},
     response::{
         IntoResponse as _, Response,
@@ -12,7 +12,7 @@ use axum::{
 };
 use futures_util::{StreamExt as _, stream::unfold};
 
-use super::{diagram, of};
+use super::{diagram, of, run::number};
 use crate::{
     app::App,
     checkout::model,
@@ -33,17 +33,30 @@ const TOGETHER: Duration = Duration::from_millis(200);
 /// Nobody is told anything for longer without asking again, as browsers do by themselves.
 const TOLD_FOR: Duration = Duration::from_mins(5);
 
+/// So many steps are on a page, the latest ones.
+const SHOWN: usize = 50;
+
 /// `GET /lab/checkouts/{id}`.
 pub(super) async fn checkout(
     State(app): State<App>,
     visitor: Visitor,
     Path(id): Path<String>,
+    RawQuery(query): RawQuery,
 ) -> Result<Response, PageError> {
     let id = find(&app, &id).await?;
+    let mut steps = diagram::view(&steps::of(&trail().about(&id.to_string())));
+    if let Some(until) = number(&query.unwrap_or_default(), "until") {
+        steps.truncate(until);
+    }
+    let earlier = steps.len().saturating_sub(SHOWN);
+    steps.drain(..earlier);
     let page = views::TrailPage {
         chrome: visitor.chrome(&app).await?,
         id: id.to_string(),
-        steps: diagram::view(&steps::of(&trail().about(&id.to_string()))),
+        arrows: diagram::arrows(&steps),
+        steps,
+        first: earlier + 1,
+        earlier: (earlier > 0).then_some(earlier),
     };
     let page = show::page(StatusCode::OK, &page)?;
     Ok(([(CONTENT_SECURITY_POLICY, POLICY)], page).into_response())

@@ -62,6 +62,8 @@ pub struct RunPage {
     pub stopped: Option<String>,
     /// What came of it; `None` while it is played.
     pub sides: Option<[Side; 2]>,
+    /// The arrows of its steps.
+    pub arrows: Vec<Arrow>,
     /// Both ledgers.
     pub ledgers: Vec<LedgerLine>,
 }
@@ -78,6 +80,8 @@ pub struct StagePage {
     pub scenario: Choice,
     /// How far it is shown: only the last steps up to there are.
     pub sides: [Side; 2],
+    /// The arrows of its steps.
+    pub arrows: Vec<Arrow>,
     /// The step that it is at.
     pub step: usize,
     /// How many there are.
@@ -107,10 +111,19 @@ pub struct Side {
     pub checkouts: Vec<String>,
 }
 
+/// An arrow between two lanes, which is drawn once and used by many steps.
+#[derive(Clone, Debug, Default)]
+pub struct Arrow {
+    /// Of an element, unique on the page.
+    pub id: String,
+    /// An SVG path.
+    pub path: String,
+}
+
 /// A step of a diagram.
 #[derive(Clone, Debug, Default)]
 pub struct Step {
-    /// The arrow: an SVG path.
+    /// The id of its arrow.
     pub arrow: String,
     /// From where to where, in words.
     pub lanes: String,
@@ -163,9 +176,15 @@ pub struct TrailPage {
     pub id: String,
     /// What happened.
     pub steps: Vec<Step>,
+    /// Where the first of them stands among all, counted from 1.
+    pub first: usize,
+    /// How many steps are before it, when there are any.
+    pub earlier: Option<usize>,
+    /// The arrows of the steps.
+    pub arrows: Vec<Arrow>,
 }
 
-/// `GET /lab/source/{path}?line=…`.
+/// `GET /lab/{file}:{line}`.
 #[derive(askama::Template, Clone, Debug, Default)]
 #[template(path = "lab/source.html")]
 pub struct SourcePage {

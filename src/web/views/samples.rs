@@ -274,6 +274,7 @@ fn run() -> RunPage {
         guard: hostile(),
         stopped: None,
         sides: Some([side("naive"), side("safe")]),
+        arrows: vec![arrow()],
         ledgers: vec![LedgerLine {
             ledger: "Whose",
             name: "what",
@@ -291,6 +292,13 @@ fn side(id: &'static str) -> Side {
         steps: vec![step()],
         first: 1,
         checkouts: vec![hostile()],
+    }
+}
+
+fn arrow() -> Arrow {
+    Arrow {
+        id: hostile(),
+        path: hostile(),
     }
 }
 
@@ -314,6 +322,7 @@ fn stage() -> StagePage {
         id: hostile(),
         scenario: choice(),
         sides: [side("naive"), side("safe")],
+        arrows: vec![arrow()],
         step: 1,
         of: 2,
         before: Some(0),
@@ -326,6 +335,9 @@ fn trail() -> TrailPage {
         chrome: chrome(),
         id: hostile(),
         steps: vec![step()],
+        first: 1,
+        earlier: Some(0),
+        arrows: vec![arrow()],
     }
 }
 

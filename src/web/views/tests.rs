@@ -59,7 +59,7 @@ fn hostile_text_is_only_text() {
                     !is_code,
                     "{name}: {attribute} is refused by our content security policy"
                 );
-                // The one attribute of ours that is spelt otherwise, on each arrow of a diagram.
+                // The one attribute of ours that is spelt otherwise, on the arrows of a diagram.
                 let is_of_drawing = attribute == "viewBox";
                 assert!(
                     is_of_drawing

@@ -232,7 +232,7 @@ export const PAGES = {
   },
 
   "lab: source": async ({ visitor }) => {
-    await visitor.goes("/lab/source/src/checkout/submit.rs?line=150#meant");
+    await visitor.goes("/lab/src/checkout/submit.rs:150#at");
     await expect(visitor.heading).toHaveText("src/checkout/submit.rs");
   },
 

@@ -2,6 +2,35 @@
 
 import { expect, expectOf, test } from "../lib/test.js";
 
+const ONCE = "As it should be: 1 charge, 1 order, 1 unit sold and 1 mail.";
+const CHARGED_TWICE = "Money is lost: 2 charges instead of 1, 1 order, 1 unit sold and 1 mail.";
+const EVERYTHING_TWICE =
+  "Money is lost: 2 charges instead of 1, 2 orders instead of 1, 2 units sold instead of 1 and 2 mails instead of 1.";
+
+/** What each scenario comes to: without the guard, and with it. */
+const SCENARIOS = {
+  "Double click": [EVERYTHING_TWICE, ONCE],
+  "Dropped response": [CHARGED_TWICE, ONCE],
+  "Crash after the charge": [CHARGED_TWICE, ONCE],
+  "Webhook twice": ["Something is wrong: 1 charge, 1 order, 1 unit sold and 2 mails instead of 1.", ONCE],
+  "Webhook before the response": [
+    "Paid for nothing: 1 charge, no order instead of 1, no unit sold instead of 1 and no mail instead of 1.",
+    ONCE,
+  ],
+  "Out-of-order events": [
+    "Paid for nothing: 1 charge, no order instead of 1, no unit sold instead of 1 and 1 mail.",
+    ONCE,
+  ],
+  "New form after an error": [CHARGED_TWICE, ONCE],
+  "Last unit": [EVERYTHING_TWICE, ONCE],
+  "Mail server down": ["Something is wrong: 1 charge, 1 order, 1 unit sold and no mail instead of 1.", ONCE],
+  "Refund twice": [
+    "Money is lost: 1 charge, 2 refunds instead of 1, 1 order, 1 unit sold and 3 mails instead of 2.",
+    "As it should be: 1 charge, 1 refund, 1 order, 1 unit sold and 2 mails.",
+  ],
+  "Expired key": [CHARGED_TWICE, ONCE],
+};
+
 /** Plays a scenario from the lab's page to its end. */
 async function plays({ page }, scenario) {
   await page.getByRole("radio", { name: scenario }).check();
@@ -24,8 +53,29 @@ test("a teacher plays a double click, and reads what it came to @phone", async (
 
   await safe.getByRole("link", { name: "insert checkouts" }).click();
   await expect(visitor.heading).toHaveText("src/checkout/submit.rs");
-  await expect(page.locator("#meant")).toBeInViewport();
+  await expect(page.locator("#at")).toBeInViewport();
   await expectOf(shop, { checkouts: 1, paid: 1, charged: 1, lamps: 0 });
+});
+
+for (const [scenario, verdicts] of Object.entries(SCENARIOS)) {
+  test(`${scenario}: the naive checkout fails, and the safe one does not`, async ({ visitor, shop }) => {
+    const { page } = visitor;
+    await visitor.goes("/lab");
+    await plays(visitor, new RegExp(`^${scenario}`));
+    for (const [place, name] of ["Naive", "Safe"].entries()) {
+      const verdict = page.getByRole("region", { name: `${name}: what it came to` });
+      await expect(verdict.getByRole("paragraph")).toHaveText(verdicts[place]);
+      await expect(page.getByRole("list", { name }).getByRole("listitem").first()).toContainText("browser to shop");
+    }
+    await expectOf(shop, { checkouts: 1, paid: 1, lamps: 0 });
+  });
+}
+
+test("every scenario that is offered is told here", async ({ visitor }) => {
+  await visitor.goes("/lab");
+  const titles = await visitor.page.locator("[name=scenario] + label").evaluateAll((labels) =>
+    labels.map((label) => label.firstChild.textContent.trim()));
+  expect(titles).toEqual(Object.keys(SCENARIOS));
 });
 
 test("on stage one key goes on, and one goes back", { tag: "@scripts" }, async ({ visitor, shop }) => {
