@@ -25,7 +25,10 @@ async function look() {
 if (live) {
   const told = document.getElementById("live");
   const news = new EventSource(live.dataset.live);
-  news.onopen = () => (told.textContent = "Live");
+  news.onopen = () => {
+    told.textContent = "Live";
+    look(); // Something may have happened since the page was made.
+  };
   news.onmessage = look;
   news.onerror = () => (told.textContent = "The shop does not answer");
   addEventListener("pagehide", () => news.close());

@@ -7,14 +7,16 @@
 //! 2. [`scenarios`]: what can be shown.
 //! 3. `plays`: how each is played.
 //! 4. `scene`: one flow, and everybody around it.
-//! 5. `act`: something that somebody is at.
-//! 6. `cue`: what happens to one piece of work at one boundary.
-//! 7. `shelf`: the goods that a scene brings along.
-//! 8. `tally`: what it came to, from the two ledgers.
-//! 9. [`verdict`]: the same in a sentence.
+//! 5. `news`: what the provider tells in it.
+//! 6. `act`: something that somebody is at.
+//! 7. `cue`: what happens to one piece of work at one boundary.
+//! 8. `shelf`: the goods that a scene brings along.
+//! 9. `tally`: what it came to, from the two ledgers.
+//! 10. [`verdict`]: the same in a sentence.
 
 mod act;
 mod cue;
+mod news;
 mod plays;
 pub mod scenarios;
 mod scene;

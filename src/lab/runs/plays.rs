@@ -190,6 +190,7 @@ pub(super) async fn refund_twice(scene: &mut Scene<'_>) -> Result<(), Failed> {
     let Standing::Paid(order) = scene.look(&ada, &place).await? else {
         return Err("the purchase is not paid".into());
     };
+    scene.opens().await?;
     let form = match scene.open_refund(&order).await? {
         Answer::Form(form) => form,
         other => return Err(format!("the form of a refund is {other:?}").into()),

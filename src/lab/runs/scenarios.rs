@@ -132,7 +132,7 @@ pub static SCENARIOS: &[Scenario] = &[
     Scenario {
         name: "refund-twice",
         title: "Refund twice",
-        about: "The operator gives a part of the price back, and presses the button twice.",
+        about: "Ada has paid. The operator gives a part of the price back, and presses the button twice.",
         guard: "The refund’s form carries a key as well, and the money is reserved in a row before the provider is asked.",
         promise: Sums {
             refunds: 1,

@@ -6,7 +6,6 @@
 use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use chrono::{DateTime, Utc};
-use serde_json::Value;
 use tracing::Instrument as _;
 use uuid::Uuid;
 
@@ -24,7 +23,7 @@ use crate::{
         naive::{self, Naive},
         safe,
         sweep::Flow,
-        trail::{steps, trail},
+        trail::{Line, steps, trail},
     },
     mail::post::{Post, Tray},
     probe::Probe,
@@ -48,10 +47,12 @@ pub(super) struct Scene<'l> {
     pub(super) customers: Vec<Customer>,
     /// What the activities of the scene are filed under.
     pub(super) key: String,
-    began_at: DateTime<Utc>,
+    pub(super) began_at: DateTime<Utc>,
+    /// What had begun before is no part of the story.
+    told_from: DateTime<Utc>,
     run: Uuid,
     /// The events that the naive twin was told.
-    told: HashSet<String>,
+    pub(super) told: HashSet<String>,
 }
 
 /// What is waited for.
@@ -67,6 +68,7 @@ pub(super) enum Until {
 
 impl<'l> Scene<'l> {
     pub(super) fn set(lab: &'l Lab, app: &'l App, flow: Flow, run: Uuid) -> Result<Self, Failed> {
+        let now = Utc::now();
         Ok(Self {
             bank: lab.bank()?,
             lab,
@@ -75,7 +77,8 @@ impl<'l> Scene<'l> {
             tray: Tray::default(),
             customers: Vec::new(),
             key: format!("{run}/{}", flow.name()),
-            began_at: Utc::now(),
+            began_at: now,
+            told_from: now,
             run,
             told: HashSet::new(),
         })
@@ -194,76 +197,10 @@ impl<'l> Scene<'l> {
         })))
     }
 
-    // --- What the provider tells ---
-
-    /// The events of this scene that the naive twin was not told yet, the oldest first. The shop's own webhook is known to the
-    /// provider, which tells it everything by itself.
-    pub(super) async fn news(&self) -> Result<Vec<Arc<Value>>, Failed> {
-        let carts: Vec<String> = self.customers.iter().map(|it| it.id.to_string()).collect();
-        let mut news = self
-            .events("/data/object/metadata/naive_cart", &carts)
-            .await?;
-        news.retain(|event| !self.told.contains(id_of(event)));
-        Ok(news)
-    }
-
-    /// All events about objects that have one of these values at `pointer`, the oldest first.
-    async fn events(&self, pointer: &str, values: &[String]) -> Result<Vec<Arc<Value>>, Failed> {
-        let since =
-            self.lab.simulator()?.clock().now - (Utc::now() - self.began_at).num_seconds() - 1;
-        let mut page = self.app.till.provider.events_since(since).await?;
-        let mut events = Vec::new();
-        loop {
-            let newest = page.newest().map(str::to_owned);
-            events.extend(page.events);
-            match newest {
-                Some(newest) if page.has_more => {
-                    let next = self.app.till.provider.events_after(&newest).await?;
-                    page = next.ok_or("the provider does not know its own event")?;
-                }
-                _ => break,
-            }
-        }
-        let is_ours = |event: &Value| {
-            let value = event.pointer(pointer).and_then(Value::as_str);
-            value.is_some_and(|value| values.iter().any(|it| it == value))
-        };
-        Ok(events.into_iter().filter(is_ours).map(Arc::new).collect())
-    }
-
-    /// The newest event of a type about this scene's payments.
-    pub(super) async fn event(&self, kind: &str) -> Result<Arc<Value>, Failed> {
-        let events = if self.is_safe() {
-            let checkouts = tally::checkouts(self).await?;
-            let ids: Vec<String> = checkouts.iter().map(ToString::to_string).collect();
-            self.events("/data/object/metadata/checkout_id", &ids)
-                .await?
-        } else {
-            self.news().await?
-        };
-        let is_it = |event: &Arc<Value>| event.get("type").and_then(Value::as_str) == Some(kind);
-        let event = events.into_iter().rev().find(is_it);
-        event.ok_or_else(|| format!("the provider has not made {kind}").into())
-    }
-
-    /// An event is delivered from now on by the scene, and not once more at its end.
-    pub(super) fn is_told(&mut self, event: &Value) {
-        self.told.insert(id_of(event).to_owned());
-    }
-
-    /// The provider delivers to the naive twin what is new, of the types that it has asked for.
-    pub(super) async fn hear(&mut self) -> Result<(), Failed> {
-        if self.is_safe() {
-            return Ok(());
-        }
-        for event in self.news().await? {
-            self.is_told(&event);
-            let kind = event.get("type").and_then(Value::as_str);
-            if !kind.is_some_and(|kind| naive::LISTENS_TO.contains(&kind)) {
-                continue;
-            }
-            let _ = self.ask("the provider", Request::Deliver(event)).await?;
-        }
+    /// What has happened so far is how it came to the story, which begins now.
+    pub(super) async fn opens(&mut self) -> Result<(), Failed> {
+        self.rest().await?;
+        self.told_from = Utc::now();
         Ok(())
     }
 
@@ -306,10 +243,8 @@ impl<'l> Scene<'l> {
                 activities.extend(about.into_iter().filter(|it| it.who.is_none()));
             }
         }
+        let is_told = |line: &Line| line.at >= self.told_from;
+        activities.retain(|activity| activity.lines.first().is_some_and(is_told));
         Ok(steps::of(&activities))
     }
-}
-
-fn id_of(event: &Value) -> &str {
-    event.get("id").and_then(Value::as_str).unwrap_or_default()
 }

@@ -4,11 +4,17 @@
 //! call that follows, or else with what was written down before. Workers come in between nobody's steps, and nobody in between
 //! theirs.
 
-use super::steps::{Lane, Step};
+use super::{
+    sql,
+    steps::{Lane, Part, Step},
+};
 
 /// The same steps, of which those are one that belong together.
 pub(super) fn joined(steps: Vec<Step>) -> Vec<Step> {
-    let steps = joined_where(steps, is_of_transaction);
+    let mut steps = joined_where(steps, is_of_transaction);
+    for step in &mut steps {
+        step.is_bad |= undoes(step);
+    }
     let steps = joined_where(steps, announces);
     joined_where(steps, sums_up)
 }
@@ -37,6 +43,16 @@ fn before<'s>(steps: &'s mut [Step], step: &Step) -> Option<&'s mut Step> {
 fn is_of_transaction(last: &Step, step: &Step) -> bool {
     let are_both = last.to == Lane::Database && step.to == Lane::Database;
     are_both && !step.has(&["begin"]) && !last.has(&["commit", "rollback"])
+}
+
+/// Whether something is undone, and be it the beginning that somebody else came after.
+fn undoes(step: &Step) -> bool {
+    let is_harmless = |part: &Part| {
+        let has_written = sql::writes(&part.text) && !part.text.ends_with(": none");
+        ["begin", "rollback"].contains(&part.text.as_str()) || !has_written
+    };
+    let is_idle = step.has(&["begin"]) && step.parts.iter().all(is_harmless);
+    step.has(&["rollback"]) && !is_idle
 }
 
 /// Somebody says what they are about to call for.
@@ -130,6 +146,22 @@ mod tests {
             "thought better of it",
         ];
         assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn a_transaction_that_has_done_nothing_is_given_up_without_harm() {
+        let is_bad = |sql: &str, rows: &str| {
+            let steps = of(&[activity(vec![
+                line("begin", &[]),
+                line("statement", &[("sql", sql), ("rows", rows)]),
+                line("rollback", &[]),
+            ])]);
+            steps.iter().any(|step| step.is_bad)
+        };
+        assert!(!is_bad("select * from orders", "1"));
+        assert!(!is_bad("insert into orders (id) values ($1)", "0"));
+        assert!(is_bad("insert into orders (id) values ($1)", "1"));
+        assert!(of(&[activity(vec![line("rollback", &[])])])[0].is_bad);
     }
 
     #[test]

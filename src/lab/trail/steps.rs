@@ -118,7 +118,6 @@ fn step(number: usize, activity: &Activity, line: &Line) -> Option<Step> {
         (_, message) => (home, home, note(message, line)),
     };
     let is_bad = line.level <= Level::WARN
-        || text == "rollback"
         || line.field("ended") == "no answer"
         || text.starts_with("answer 5");
     Some(Step {

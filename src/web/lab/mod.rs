@@ -42,7 +42,7 @@ use crate::{
 const NOT_OURS: &str =
     "This shop uses another payment provider than the simulator that it can start itself.";
 
-/// How many checkouts are listed.
+/// How many runs are listed, and how many checkouts.
 const LISTED: usize = 8;
 
 /// All of them.
@@ -159,21 +159,27 @@ async fn show(
         faults: by_hand::choices(),
         armed: by_hand::armed(lab),
         provider_url: lab.provider_url().map(str::to_owned),
-        runs: lab.known_runs().iter().map(|run| link(run)).collect(),
+        runs: lab
+            .known_runs()
+            .iter()
+            .take(LISTED)
+            .map(|run| link(run))
+            .collect(),
         checkouts: latest_checkouts(app).await?,
     };
     show::page(status, &page)
 }
 
 /// The checkouts that something has happened about, the latest first, as far as the shop still knows them.
-async fn latest_checkouts(app: &App) -> Result<Vec<String>, PageError> {
+async fn latest_checkouts(app: &App) -> Result<Vec<views::CheckoutLink>, PageError> {
     let mut latest = Vec::new();
     for id in kept().checkouts() {
         let Ok(known) = id.parse() else {
             continue;
         };
-        if model::find(&app.till.db, known).await?.is_some() {
-            latest.push(id);
+        if let Some(checkout) = model::find(&app.till.db, known).await? {
+            let state = format!("{}, {}", checkout.status, checkout.amount());
+            latest.push(views::CheckoutLink { id, state });
         }
         if latest.len() == LISTED {
             break;

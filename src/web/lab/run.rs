@@ -174,14 +174,19 @@ fn ledger_lines(promise: &Sums, played: &Played, currency: Currency) -> Vec<view
     };
     vec![
         line(
-            "The provider’s",
+            "at the provider",
             "payments",
             |it| it.charges,
             Some(|it| it.charged_minor),
         ),
-        line("", "refunds", |it| it.refunds, Some(|it| it.refunded_minor)),
-        line("The shop’s", "orders", |it| it.orders, None),
-        line("", "units off the shelf", |it| it.sold, None),
-        line("", "mails", |it| it.mails, None),
+        line(
+            "at the provider",
+            "refunds",
+            |it| it.refunds,
+            Some(|it| it.refunded_minor),
+        ),
+        line("in the shop", "orders", |it| it.orders, None),
+        line("in the shop", "units off the shelf", |it| it.sold, None),
+        line("in the shop", "mails", |it| it.mails, None),
     ]
 }

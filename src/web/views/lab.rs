@@ -21,7 +21,16 @@ pub struct LabPage {
     /// What was played, the latest first.
     pub runs: Vec<RunLink>,
     /// The checkouts that something has happened about, the latest first.
-    pub checkouts: Vec<String>,
+    pub checkouts: Vec<CheckoutLink>,
+}
+
+/// A checkout in a list.
+#[derive(Clone, Debug, Default)]
+pub struct CheckoutLink {
+    /// Its id.
+    pub id: String,
+    /// How it stands: `paid, €4.90`.
+    pub state: String,
 }
 
 /// Something that can be chosen.
@@ -149,7 +158,7 @@ pub struct Part {
 /// A line of the two ledgers.
 #[derive(Clone, Debug, Default)]
 pub struct LedgerLine {
-    /// Whose ledger: named on its first line.
+    /// Whose ledger.
     pub ledger: &'static str,
     /// What is counted.
     pub name: &'static str,

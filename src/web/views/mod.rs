@@ -25,8 +25,8 @@ pub use checkout::{
 };
 pub use error::{ErrorPage, Link};
 pub use lab::{
-    Arrow, Choice, Count, LabPage, LedgerLine, Part, RunLink, RunPage, Side, SourcePage, StagePage,
-    Step, TrailPage,
+    Arrow, CheckoutLink, Choice, Count, LabPage, LedgerLine, Part, RunLink, RunPage, Side,
+    SourcePage, StagePage, Step, TrailPage,
 };
 pub use mailbox::{Letter, LetterPage, MailboxPage};
 pub use order::{OrderPage, Refund};

@@ -250,7 +250,10 @@ fn lab(problem: Option<&str>) -> LabPage {
             title: hostile(),
             came_to: hostile(),
         }],
-        checkouts: vec![hostile()],
+        checkouts: vec![CheckoutLink {
+            id: hostile(),
+            state: hostile(),
+        }],
     }
 }
 
