@@ -14,7 +14,7 @@ use crate::{
 const LANE: usize = 52;
 
 /// What every step passes on its way: shown where there is nothing else to be shown.
-const PLUMBING: [&str; 2] = ["src/db/", "src/provider/transport.rs"];
+const PLUMBING: [&str; 3] = ["src/db/", "src/outbox/", "src/provider/transport.rs"];
 
 /// The steps, each with the time since the first.
 pub(super) fn view(steps: &[Step]) -> Vec<views::Step> {
