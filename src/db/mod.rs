@@ -127,6 +127,40 @@ impl Db {
         matches!(self.pools, Pools::Postgres(_))
     }
 
+    /// The connections of this handle for a process that shares nothing else with its owner: neither probe nor news.
+    #[must_use = "the handle is the other's"]
+    pub fn of_another_process(&self) -> Self {
+        Self {
+            pools: self.pools.clone(),
+            probe: None,
+            news: News::none(),
+        }
+    }
+
+    /// Opens as many connections as there may be, within the runtime of whoever asks; those of SQLite are opened when they
+    /// are needed.
+    pub async fn open_all(&self) -> sqlx::Result<()> {
+        let Pools::Postgres(pool) = &self.pools else {
+            return Ok(());
+        };
+        let mut held = Vec::new();
+        while pool.size() < pool.options().get_max_connections() {
+            held.push(pool.acquire().await?);
+        }
+        Ok(())
+    }
+
+    /// Whether nobody holds a connection.
+    pub fn is_at_rest(&self) -> bool {
+        fn is_at_rest<DB: Database>(pool: &Pool<DB>) -> bool {
+            usize::try_from(pool.size()).is_ok_and(|size| size == pool.num_idle())
+        }
+        match &self.pools {
+            Pools::Sqlite { writer, readers } => is_at_rest(writer) && is_at_rest(readers),
+            Pools::Postgres(pool) => is_at_rest(pool),
+        }
+    }
+
     /// Closes every connection, after the work on it is done.
     pub async fn close(&self) {
         match &self.pools {

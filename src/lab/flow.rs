@@ -15,7 +15,7 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::{audit::Report, clock::Clock, mail::post::Tray, probe::Probe};
+use crate::{audit::Report, clock::Clock, db::Db, mail::post::Tray, probe::Probe};
 
 /// Why something could not be looked at, or set up. Nothing that a flow is judged by.
 pub type Failed = Box<dyn Error + Send + Sync>;
@@ -25,6 +25,8 @@ pub type Failed = Box<dyn Error + Send + Sync>;
 pub struct Premises {
     /// The database, whose schema is up to date.
     pub database_url: String,
+    /// Connections to it that are open already.
+    pub connections: Option<Db>,
     /// The payment provider.
     pub provider_url: String,
     /// Our key there.
@@ -37,6 +39,16 @@ pub struct Premises {
     pub tray: Tray,
     /// Told of every boundary.
     pub probe: Probe,
+}
+
+impl Premises {
+    /// The database, for a process.
+    pub async fn database(&self) -> sqlx::Result<Db> {
+        match &self.connections {
+            Some(open) => Ok(open.clone()),
+            None => Db::open_as_it_is(&self.database_url).await,
+        }
+    }
 }
 
 /// A process that is being opened.

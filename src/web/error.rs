@@ -7,7 +7,7 @@ use axum::{
 };
 
 use super::views::{Chrome, ErrorPage};
-use crate::{cart::CartError, checkout::SubmitError, refunds::RequestError};
+use crate::{cart::CartError, checkout::SubmitError, db::Transient as _, refunds::RequestError};
 
 /// What a page cannot go on with.
 #[derive(Debug, thiserror::Error)]
@@ -77,6 +77,7 @@ impl PageError {
             Self::CutOff => StatusCode::BAD_REQUEST,
             Self::KeyUsed => StatusCode::UNPROCESSABLE_ENTITY,
             Self::Busy | Self::Db(sqlx::Error::PoolTimedOut) => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Db(error) if error.is_transient() => StatusCode::SERVICE_UNAVAILABLE,
             Self::Panicked | Self::Db(_) | Self::File(_) | Self::Session(_) | Self::Render(_) => {
                 StatusCode::INTERNAL_SERVER_ERROR
             }

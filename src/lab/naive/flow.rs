@@ -7,7 +7,6 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use super::{Naive, Shopfront, audit, fill_shelves};
 use crate::{
-    db::Db,
     lab::flow::{Answer, Books, Failed, Flow, Front, NoAnswer, Opening, Premises, Request},
     mail::post::{Post, Tray},
     provider::Provider,
@@ -35,7 +34,7 @@ struct Process {
 pub fn open(premises: Premises) -> Opening {
     Box::pin(async move {
         let quiet = Naive {
-            db: Db::open_as_it_is(&premises.database_url).await?,
+            db: premises.database().await?,
             provider: Provider::new(
                 &premises.provider_url,
                 Secret::new(premises.provider_key),

@@ -19,7 +19,6 @@ use crate::{
     app::{App, background::Background},
     audit,
     checkout::{Limits, Till, reconciler},
-    db::Db,
     links::Links,
     mail::post::Post,
     money::{Currency, Money},
@@ -215,7 +214,7 @@ impl Flow for Safe {
 /// What a process of the shop works with. Of its work nobody is told.
 pub async fn till(premises: &Premises) -> Result<Till, Failed> {
     let currency = Currency::Eur;
-    let db = Db::open_as_it_is(&premises.database_url).await?;
+    let db = premises.database().await?;
     Ok(Till {
         links: Links::open(&db, PUBLIC_URL, premises.clock.now()).await?,
         db,

@@ -62,7 +62,7 @@ impl Run {
         }
         let tally = world.tally().await?;
         violations.extend(verdict::compare(&tally, &self.scenario.promise));
-        world.kill().await;
+        world.end().await;
         Ok(Ended {
             moments,
             violations,

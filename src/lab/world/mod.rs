@@ -90,6 +90,7 @@ impl<'g> World<'g> {
         let watch = Watch::new(plan, ground.control(), give);
         let premises = Premises {
             database_url,
+            connections: None,
             provider_url: ground.provider_url(),
             provider_key: ground::PROVIDER_KEY,
             webhook_secret: ground::WEBHOOK_SECRET,
@@ -249,6 +250,12 @@ impl<'g> World<'g> {
         self.watch.moments()
     }
 
+    /// Ends the shop's process once it has done what it was at.
+    pub async fn end(&mut self) {
+        self.ground.rest().await;
+        self.kill().await;
+    }
+
     /// Ends the shop's process, wherever it is.
     pub async fn kill(&mut self) {
         self.watch.bury();
@@ -287,6 +294,7 @@ impl<'g> World<'g> {
     pub async fn open_another(&self, probe: Probe) -> Result<Life, Failed> {
         let premises = Premises {
             probe,
+            connections: self.ground.connections().await?,
             ..self.premises.clone()
         };
         Life::begin(self.open, premises).await

@@ -153,6 +153,13 @@ export const PAGES = {
     await expect(visitor.page).toHaveTitle(/^Error/);
   },
 
+  "checkout: too many attempts": async ({ visitor }) => {
+    await visitor.getsReadyToPay();
+    await visitor.triesInVain(20);
+    await visitor.pays();
+    await expect(visitor.page.getByRole("alert")).toContainText("more attempts to pay");
+  },
+
   "status: being checked": async ({ visitor, shop }) => {
     await visitor.getsReadyToPay();
     await shop.losesTouch();
@@ -356,6 +363,13 @@ export const PAGES = {
   "operator: not found": ({ visitor }) => operates(visitor, "/admin/nothing/here"),
 
   "error: not found": ({ visitor }) => visitor.goes("/nothing/here"),
+
+  "error: a mistake of ours": async ({ visitor, shop }) => {
+    await shop.loses("cart_items");
+    await visitor.goes("/cart");
+    await expect(visitor.heading).toHaveText("Something went wrong here");
+    await shop.finds("cart_items");
+  },
 
   "error: a form that was used": async ({ visitor }) => {
     await visitor.getsReadyToPay();

@@ -109,6 +109,15 @@ export class Shop {
       select id, 'second_payment', 'pi_other', id, 'the provider has 4900 eur as pi_other', created_at from checkouts`);
   }
 
+  /** A table is gone, until it is there again. */
+  async loses(table) {
+    await this.#alters(`alter table ${table} rename to lost_${table}`);
+  }
+
+  async finds(table) {
+    await this.#alters(`alter table lost_${table} rename to ${table}`);
+  }
+
   /** Does something to the database behind the shop's back. */
   async #alters(sql) {
     const alter = "import sqlite3, sys\nwith sqlite3.connect(sys.argv[1], timeout=10) as db: db.execute(sys.argv[2])";

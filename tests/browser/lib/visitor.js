@@ -83,6 +83,18 @@ export class Visitor {
     await expect(this.heading).toHaveText("Your bank wants to ask you");
   }
 
+  /** Sends forms with a card that is declined, one after the other. */
+  async triesInVain(times) {
+    const form = { ...WHO, country: "GB", payment_method: "pm_card_visa_chargeDeclined" };
+    for (const shown of ["quoted_total", "quoted_cart"]) {
+      form[shown] = await this.page.locator(`[name=${shown}]`).inputValue();
+    }
+    for (let time = 0; time < times; time++) {
+      form.idempotency_key = crypto.randomUUID();
+      await this.page.request.post(`${this.shop.url}/checkout`, { form, maxRedirects: 0 });
+    }
+  }
+
   /** The key of the form on the page. */
   async key() {
     return this.page.locator("[name=idempotency_key]").inputValue();

@@ -1,7 +1,8 @@
-// Every page in every state, light and dark, wide and narrow, looked at by axe.
+// Every page in every state: valid, small and still; and, light and dark, wide and narrow, looked at by axe.
 
 import AxeBuilder from "@axe-core/playwright";
 
+import { Documents } from "../lib/documents.js";
 import { expect, test } from "../lib/test.js";
 import { PAGES } from "../lib/pages.js";
 
@@ -13,9 +14,15 @@ const ABOUT_COLORS = ["color-contrast", "link-in-text-block"];
 test.use({ reducedMotion: "reduce" });
 
 for (const [name, visit] of Object.entries(PAGES)) {
-  test(`R76: ${name}`, { tag: "@scripts" }, async ({ visitor, stranger, shop }) => {
+  test(`R76: ${name}`, { tag: "@scripts" }, async ({ visitor, stranger, shop, complaints }) => {
+    if (name === "error: a mistake of ours") complaints.allowed.push(/500/);
     if (name.startsWith("simulator")) test.slow(); // It has long lists, and axe looks at every line of them.
+    const documents = new Documents(visitor.page);
     await visit({ visitor, stranger, shop });
+    expect(await documents.mistakes()).toEqual([]);
+    expect(documents.strangers(shop.url, shop.providerUrl)).toEqual([]);
+    expect(await documents.size()).toMatchObject({ isSmall: true });
+    expect(await documents.shift(), "nothing moves by itself").toBeLessThan(0.001);
     for (const viewport of [WIDE, NARROW]) {
       await visitor.page.setViewportSize(viewport);
       for (const colorScheme of ["light", "dark"]) {
