@@ -11,6 +11,7 @@ use std::{
 use boring_checkout::{
     app::Shop,
     config::{Cli, Command, Log, LogFormat, ProviderArgs, ServeArgs},
+    lab::trail,
     port_file::PortFile,
     secret::Secret,
     simulator::{Chaos, Simulator, SimulatorConfig, WebhookTarget},
@@ -21,7 +22,9 @@ use clap::{
     error::{ContextKind, ContextValue, ErrorKind},
 };
 use tokio::signal::unix::{SignalKind, signal};
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::{
+    EnvFilter, Layer as _, layer::SubscriberExt as _, util::SubscriberInitExt as _,
+};
 
 /// Something that was asked for cannot be done as asked.
 const UNUSABLE: u8 = 2;
@@ -55,11 +58,12 @@ async fn main() -> ExitCode {
 }
 
 async fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
-    start_log(&args.log)?;
+    start_log_with(&args.log, args.is_lab_on())?;
     let end = asked_to_stop()?;
     let shop = Shop::start(args).await?;
     let url = shop.app.till.links.shop();
     let mut lines = vec![shop_is_at(url)];
+    lines.extend(shop.app.lab.iter().map(|_| lab_is_at(url)));
     lines.extend(shop.app.mailbox.iter().map(|_| mails_are_at(url)));
     lines.push(operator_is_at(url, shop.made_up_password.as_ref()));
     lines.extend(shop.simulator.iter().map(|it| provider_is_at(&it.url())));
@@ -123,6 +127,10 @@ fn shop_is_at(url: &str) -> String {
     format!("The Boring Shop is open at   {url}\n")
 }
 
+fn lab_is_at(shop: &str) -> String {
+    format!("Its lab is at                {shop}/lab\n")
+}
+
 fn mails_are_at(shop: &str) -> String {
     format!("The mails it sends are at    {shop}/mailbox\n")
 }
@@ -141,6 +149,11 @@ fn provider_is_at(url: &str) -> String {
 
 /// Logs go to standard error, so that what a command prints can be piped.
 fn start_log(log: &Log) -> Result<(), Failure> {
+    start_log_with(log, false)
+}
+
+/// The same, and the lab keeps of it what it shows, however little is logged.
+fn start_log_with(log: &Log, for_lab: bool) -> Result<(), Failure> {
     // Who is down is said by ours, once; the client repeats it at every attempt. A filter can name it all the same.
     let filter = EnvFilter::try_new(format!("async_nats=off,{}", log.filter)).map_err(|_| {
         format!(
@@ -148,13 +161,18 @@ fn start_log(log: &Log) -> Result<(), Failure> {
             log.filter
         )
     })?;
-    let subscriber = tracing_subscriber::fmt()
-        .with_env_filter(filter)
+    let lines = tracing_subscriber::fmt::layer()
         .with_ansi(std::io::stderr().is_terminal())
         .with_writer(std::io::stderr);
-    match log.format {
-        LogFormat::Pretty => subscriber.init(),
-        LogFormat::Json => subscriber.json().flatten_event(true).init(),
+    let lines = match log.format {
+        LogFormat::Pretty => lines.boxed(),
+        LogFormat::Json => lines.json().flatten_event(true).boxed(),
+    };
+    let log = tracing_subscriber::registry();
+    if for_lab {
+        log.with(trail::beside(lines, filter)).init();
+    } else {
+        log.with(lines).with(filter).init();
     }
     Ok(())
 }

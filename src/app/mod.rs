@@ -19,6 +19,7 @@ use crate::{
     clock::Clock,
     config::ServeArgs,
     db::Db,
+    lab::Lab,
     links::Links,
     mail::{mailbox::Mailbox, post::UnusableSmtpUrl},
     money::{Currency, NotAnAmount},
@@ -49,6 +50,8 @@ pub struct App {
     pub api_keys: ApiKeys,
     /// The mails that were written, where anybody who sees the shop may see them.
     pub mailbox: Option<Mailbox>,
+    /// The lab, where it is shown.
+    pub lab: Option<Lab>,
     /// How long a client may take to send a request, and to wait for its answer.
     pub answer_within: Duration,
     /// How many proxies stand before the shop.
@@ -110,7 +113,9 @@ impl Shop {
             let password = access::make_up();
             (password.clone(), Some(password))
         };
+        let stopping = CancellationToken::new();
         let app = App {
+            lab: parts::lab(args, simulator.as_ref(), address, &stopping),
             access: Access::by(&password),
             metrics: Metrics::default(),
             auditing: Arc::default(),
@@ -123,7 +128,6 @@ impl Shop {
             tasks: TaskTracker::new(),
         };
         let workers = Workers::on(&app.till.db);
-        let stopping = CancellationToken::new();
         if args.workers {
             let background = Background::of(&app, args).await?;
             background.start(&workers, &app.tasks, &stopping);

@@ -3,6 +3,7 @@
 use std::{net::SocketAddr, sync::Arc};
 
 use chrono::{DateTime, TimeDelta, Utc};
+use tokio_util::sync::CancellationToken;
 
 use super::StartError;
 use crate::{
@@ -11,6 +12,7 @@ use crate::{
     clock::Clock,
     config::ServeArgs,
     db::Db,
+    lab::{Lab, desk::OwnProvider},
     links::Links,
     mail::mailbox::Mailbox,
     money::Currency,
@@ -62,6 +64,27 @@ pub(super) fn mailbox(args: &ServeArgs) -> Option<Mailbox> {
     (args.is_lab_on() && args.smtp_url.is_none()).then(|| Mailbox::at(&args.mail_folder))
 }
 
+/// The lab, where it is shown. It plays with the simulator beside the shop, and with no other provider.
+pub(super) fn lab(
+    args: &ServeArgs,
+    simulator: Option<&Simulator>,
+    shop: SocketAddr,
+    stopping: &CancellationToken,
+) -> Option<Lab> {
+    let provider = simulator.map(|simulator| OwnProvider {
+        control: simulator.control(),
+        url: simulator.url(),
+        key: args.provider_key.key.clone(),
+        webhook: args.webhook_secret.first().map(|_| webhook_at(shop)),
+    });
+    args.is_lab_on()
+        .then(|| Lab::open(provider, stopping.clone()))
+}
+
+fn webhook_at(shop: SocketAddr) -> String {
+    format!("http://{shop}/webhooks/provider")
+}
+
 /// Starts the simulator with a webhook endpoint that points back at the shop.
 pub(super) async fn start_simulator(
     args: &ServeArgs,
@@ -69,7 +92,7 @@ pub(super) async fn start_simulator(
 ) -> Result<Simulator, StartError> {
     let secret = args.webhook_secret.first();
     let webhooks = secret.map(|secret| WebhookTarget {
-        url: format!("http://{shop}/webhooks/provider"),
+        url: webhook_at(shop),
         secret: secret.expose().to_owned(),
     });
     let simulator = Simulator::start_with(SimulatorConfig {

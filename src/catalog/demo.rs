@@ -130,7 +130,7 @@ async fn put_on_shelf(
 
 /// What would be a price of about so many euro cents. The provider's minimum is worth about 50 of them wherever it has
 /// one, which is a rate of exchange good enough for a demonstration.
-fn price_in(currency: Currency, cents: i64) -> Money {
+pub fn price_in(currency: Currency, cents: i64) -> Money {
     let minor = match (currency.minimum(), currency.exponent()) {
         (minimum @ 30.., _) if currency.step() == 1 => cents * minimum / 50,
         (_, 2) => cents * currency.step(),

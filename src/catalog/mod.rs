@@ -32,16 +32,16 @@ impl Product {
     }
 }
 
-/// Everything, in the order it was first put on the shelf.
+/// Everything that is shown, in the order it was first put on the shelf.
 pub async fn list(db: &Db) -> sqlx::Result<Vec<Product>> {
     retrying(|| {
-        db.query("select * from products order by created_at, sku")
+        db.query("select * from products where listed order by created_at, sku")
             .fetch_all()
     })
     .await
 }
 
-/// One product, if we have it.
+/// One product, if we have it, shown or not.
 pub async fn find(db: &Db, sku: &Sku) -> sqlx::Result<Option<Product>> {
     retrying(|| {
         db.query("select * from products where sku = $1")
@@ -54,7 +54,7 @@ pub async fn find(db: &Db, sku: &Sku) -> sqlx::Result<Option<Product>> {
 /// A currency of the catalog that is not `currency`, when there is one.
 pub async fn other_currency(db: &Db, currency: Currency) -> sqlx::Result<Option<Currency>> {
     let other: Option<(Currency,)> = retrying(|| {
-        db.query("select currency from products where currency <> $1 limit 1")
+        db.query("select currency from products where listed and currency <> $1 limit 1")
             .bind(currency)
             .fetch_optional()
     })

@@ -34,6 +34,7 @@ pub async fn charge(till: &Till, checkout: &Checkout) -> Outcome {
         );
         let give_up = till.lease.to_std().unwrap_or_default();
         let request = &checkout.provider_request;
+        tracing::debug!("charge, with the key of the form");
         match till
             .provider
             .create_payment_intent(&key, &id, request, give_up)
@@ -56,6 +57,7 @@ fn may_send_key(checkout: &Checkout, now: DateTime<Utc>) -> bool {
 /// Finds the payment by the checkout's id, among all that were created since the submission. The provider's
 /// search would be shorter and lags behind by minutes; its lists do not.
 async fn look_up(till: &Till, checkout: &Checkout) -> Outcome {
+    tracing::debug!("look the payment up, the key may be forgotten");
     let since = (checkout.created_at - MARGIN).timestamp();
     let id = checkout.id.to_string();
     match till.provider.find(&id, since).await {

@@ -141,7 +141,8 @@ pub struct ServeArgs {
     /// How long what is over is kept
     #[command(flatten)]
     pub keep: Retention,
-    /// Show what is behind the shop: the mails it sends, at /mailbox. Whoever can open the shop sees them
+    /// Show what is behind the shop: the lab at /lab, and the mails it sends at /mailbox. Whoever can open the shop sees them, and
+    /// can have every purchase forgotten
     /// [default: on when it listens on loopback and --public-url is not elsewhere]
     #[arg(
         long,

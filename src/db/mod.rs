@@ -24,7 +24,7 @@ mod news;
 mod query;
 mod retry;
 
-use std::{fmt, io, sync::Arc};
+use std::{fmt, io, panic::Location, sync::Arc};
 
 use sqlx::{Database, PgPool, Pool, SqlitePool, Transaction};
 
@@ -64,7 +64,9 @@ impl Db {
     /// stale and SQLite fails at once instead of waiting.
     pub async fn begin(&self) -> sqlx::Result<Tx> {
         report(self.probe(), Boundary::BeforeBegin).await?;
-        let tx = self.start("begin immediate", "begin").await?;
+        let mut tx = self.start("begin immediate", "begin").await?;
+        tracing::debug!("begin");
+        tx.ending.may_lose = true;
         report(self.probe(), Boundary::AfterBegin).await?;
         Ok(tx)
     }
@@ -92,16 +94,17 @@ impl Db {
             is_lost: false,
             news: Arc::clone(&self.news),
             leaves_work: false,
+            ending: Ending::default(),
         })
     }
 
     /// One statement that only reads, outside any transaction: one round trip.
+    #[track_caller]
     pub fn query(&self, sql: &'static str) -> Query<'_> {
+        let (place, watch) = (Location::caller(), Watch::alone(self.probe()));
         match &self.pools {
-            Pools::Sqlite { readers, .. } => {
-                Query::on_sqlite_pool(sql, readers, Watch::alone(self.probe()))
-            }
-            Pools::Postgres(pool) => Query::on_postgres_pool(sql, pool, Watch::alone(self.probe())),
+            Pools::Sqlite { readers, .. } => Query::on_sqlite_pool(sql, place, readers, watch),
+            Pools::Postgres(pool) => Query::on_postgres_pool(sql, place, pool, watch),
         }
     }
 
@@ -188,6 +191,21 @@ pub struct Tx {
     is_lost: bool,
     news: Arc<News>,
     leaves_work: bool,
+    ending: Ending,
+}
+
+/// Tells whoever turns the log up that a transaction was not committed. One that only reads has nothing to lose.
+#[derive(Default)]
+struct Ending {
+    may_lose: bool,
+}
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        if self.may_lose {
+            tracing::debug!("rollback");
+        }
+    }
 }
 
 enum Conn {
@@ -199,11 +217,13 @@ impl Tx {
     /// Starts a query. `sql` is a literal, so what users type can reach it through `bind` only.
     ///
     /// Text inside `/*pg … */` runs on PostgreSQL only; to SQLite it is a comment.
+    #[track_caller]
     pub fn query(&mut self, sql: &'static str) -> Query<'_> {
+        let place = Location::caller();
         let watch = Watch::within(self.probe.as_ref(), &mut self.is_lost);
         match &mut self.conn {
-            Conn::Sqlite(tx) => Query::on_sqlite(sql, tx, watch),
-            Conn::Postgres(tx) => Query::on_postgres(sql, tx, watch),
+            Conn::Sqlite(tx) => Query::on_sqlite(sql, place, tx, watch),
+            Conn::Postgres(tx) => Query::on_postgres(sql, place, tx, watch),
         }
     }
 
@@ -223,6 +243,8 @@ impl Tx {
             Conn::Sqlite(tx) => tx.commit().await?,
             Conn::Postgres(tx) => tx.commit().await?,
         }
+        self.ending.may_lose = false;
+        tracing::debug!("commit");
         if self.leaves_work {
             self.news.work_is_left();
         }

@@ -1,5 +1,7 @@
 //! A query that runs on whichever engine its transaction is open on.
 
+use std::panic::Location;
+
 use sqlx::{
     AssertSqlSafe, Encode, FromRow, PgConnection, PgPool, Postgres, SqlSafeStr, SqlStr, Sqlite,
     SqliteConnection, SqlitePool, Type,
@@ -9,10 +11,14 @@ use sqlx::{
 
 use crate::probe::{self, Boundary, Failure, Probe};
 
+/// Where a statement stands in the source.
+pub(super) type Place = &'static Location<'static>;
+
 /// A query under construction: bind its parameters in order, then run it.
 #[must_use = "a query does nothing until it is run"]
 pub struct Query<'t> {
     sql: &'static str,
+    place: Place,
     statement: Statement<'t>,
     watch: Watch<'t>,
 }
@@ -50,6 +56,7 @@ impl<'t> Query<'t> {
             Statement::Postgres(query, conn) => query.execute(conn).await?.rows_affected(),
             Statement::PostgresPool(query, pool) => query.execute(pool).await?.rows_affected(),
         };
+        log(self.sql, self.place, changed);
         self.watch.after(self.sql).await?;
         Ok(changed)
     }
@@ -63,6 +70,11 @@ impl<'t> Query<'t> {
             Statement::Postgres(query, conn) => load(&query.fetch_all(conn).await?),
             Statement::PostgresPool(query, pool) => load(&query.fetch_all(pool).await?),
         }?;
+        log(
+            self.sql,
+            self.place,
+            rows.len().try_into().unwrap_or(u64::MAX),
+        );
         self.watch.after(self.sql).await?;
         Ok(rows)
     }
@@ -87,12 +99,14 @@ impl<'t> Query<'t> {
 
     pub(super) fn on_sqlite(
         sql: &'static str,
+        place: Place,
         conn: &'t mut SqliteConnection,
         watch: Watch<'t>,
     ) -> Self {
         let statement = Statement::Sqlite(sqlx::query(sql), conn);
         Self {
             sql,
+            place,
             statement,
             watch,
         }
@@ -100,12 +114,14 @@ impl<'t> Query<'t> {
 
     pub(super) fn on_sqlite_pool(
         sql: &'static str,
+        place: Place,
         pool: &'t SqlitePool,
         watch: Watch<'t>,
     ) -> Self {
         let statement = Statement::SqlitePool(sqlx::query(sql), pool);
         Self {
             sql,
+            place,
             statement,
             watch,
         }
@@ -113,21 +129,29 @@ impl<'t> Query<'t> {
 
     pub(super) fn on_postgres(
         sql: &'static str,
+        place: Place,
         conn: &'t mut PgConnection,
         watch: Watch<'t>,
     ) -> Self {
         let statement = Statement::Postgres(sqlx::query(with_postgres_parts(sql)), conn);
         Self {
             sql,
+            place,
             statement,
             watch,
         }
     }
 
-    pub(super) fn on_postgres_pool(sql: &'static str, pool: &'t PgPool, watch: Watch<'t>) -> Self {
+    pub(super) fn on_postgres_pool(
+        sql: &'static str,
+        place: Place,
+        pool: &'t PgPool,
+        watch: Watch<'t>,
+    ) -> Self {
         let statement = Statement::PostgresPool(sqlx::query(with_postgres_parts(sql)), pool);
         Self {
             sql,
+            place,
             statement,
             watch,
         }
@@ -186,6 +210,17 @@ impl<'t> Watch<'t> {
         }
         Ok(told?)
     }
+}
+
+/// What was executed, for whoever turns the log up: the statement as it stands in the source, never a value.
+fn log(sql: &'static str, place: Place, rows: u64) {
+    tracing::debug!(
+        sql,
+        rows,
+        at.file = place.file(),
+        at.line = place.line(),
+        "statement"
+    );
 }
 
 /// Uncomments `/*pg … */`.

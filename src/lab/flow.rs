@@ -54,12 +54,16 @@ impl Premises {
 /// A process that is being opened.
 pub type Opening = Pin<Box<dyn Future<Output = Result<Arc<dyn Flow>, Failed>> + Send>>;
 
-/// One process of a shop.
+/// What of a shop can be asked: its pages, and its webhook.
 #[async_trait]
-pub trait Flow: Send + Sync {
+pub trait Front: Send + Sync {
     /// Answers a request. To drop the future is to go away before the answer is there.
     async fn answer(&self, request: Request) -> Result<Answer, NoAnswer>;
+}
 
+/// One process of a shop.
+#[async_trait]
+pub trait Flow: Front {
     /// Waits until nothing goes on any more that a request has left behind.
     async fn idle(&self);
 
@@ -179,7 +183,7 @@ impl Form {
 #[derive(Clone, Debug)]
 pub struct Customer {
     /// A name, and the name of their mailbox.
-    pub name: &'static str,
+    pub name: String,
     /// Tells them from everybody else, for a shop that knows its customers without a cookie.
     pub id: Uuid,
     cookie: Arc<Mutex<Option<String>>>,
@@ -187,9 +191,9 @@ pub struct Customer {
 
 impl Customer {
     /// Somebody whom no shop knows yet.
-    pub fn new(name: &'static str) -> Self {
+    pub fn new(name: impl Into<String>) -> Self {
         Self {
-            name,
+            name: name.into(),
             id: Uuid::new_v4(),
             cookie: Arc::default(),
         }

@@ -17,8 +17,9 @@
 //! 4. `mails`: sent where they fall due.
 //! 5. [`tables`]: of its own, beside the shop's.
 //! 6. [`http`]: its pages.
-//! 7. [`flow`]: all of it as a flow, for the sweep.
-//! 8. [`audit`](mod@audit): the shop's invariants, over these tables.
+//! 7. `shopfront`: what of it can be asked.
+//! 8. [`flow`]: all of it as a flow, for the sweep.
+//! 9. [`audit`](mod@audit): the shop's invariants, over these tables.
 //!
 //! Its payments carry names of their own in the provider's metadata, so that the shop takes them for somebody else's, and it the
 //! shop's. Nothing but the lab may use it.
@@ -30,6 +31,7 @@ pub mod hear;
 pub mod http;
 mod mails;
 pub mod refund;
+mod shopfront;
 pub mod tables;
 #[cfg(test)]
 mod tests;
@@ -40,11 +42,12 @@ use chrono::{DateTime, Utc};
 use lettre::message::Mailbox;
 use uuid::Uuid;
 
+pub(super) use self::shopfront::Shopfront;
 pub use self::{
     audit::audit,
     buy::{Buyer, buy},
     flow::open,
-    hear::{Event, look, receive},
+    hear::{Event, LISTENS_TO, look, receive},
     http::router,
     refund::refund,
     tables::{create_tables, fill_shelves, put_in_cart},

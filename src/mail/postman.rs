@@ -107,6 +107,7 @@ impl Work for Postman {
         workers::claim(&self.db, claim, now, now + LEASE, room).await
     }
 
+    #[tracing::instrument("mail", skip_all, fields(checkout.id = %claimed.mail.checkout_id))]
     async fn perform(&self, claimed: Claimed) -> sqlx::Result<()> {
         let (mail, attempt) = (&claimed.mail, claimed.attempts);
         let (about, kind) = (mail.about, mail.kind);

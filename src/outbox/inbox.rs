@@ -69,6 +69,8 @@ async fn consume_once(
     if is_new(&mut tx, consumer, message, now).await? {
         consumer.act(&mut tx, message, now).await?;
         tx.commit().await?;
+        let (consumer, kind) = (consumer.name(), &message.event_type);
+        tracing::debug!(checkout.id = %message.aggregate_id, consumer, kind, "message consumed");
     }
     Ok(())
 }

@@ -109,10 +109,12 @@ impl Work for Relay {
         workers::claim(&self.db, claim, now, now + LEASE, room).await
     }
 
+    #[tracing::instrument("message", skip_all, fields(checkout.id = %row.message.aggregate_id))]
     async fn perform(&self, row: Claimed) -> sqlx::Result<()> {
         let published = tokio::time::timeout(PATIENCE, self.publish(&row)).await;
         let error = match published {
             Ok(Ok(())) => {
+                tracing::debug!(kind = row.message.event_type, "message published");
                 return retrying(|| mark_published(&self.db, &row, self.clock.now())).await;
             }
             Ok(Err(error)) => error,

@@ -63,7 +63,8 @@ impl Calls {
     }
 }
 
-fn ended(answer: &Result<Answer, Doubt>) -> String {
+/// How a request ended, in words that can be told to anybody.
+pub(super) fn ended(answer: &Result<Answer, Doubt>) -> String {
     let Ok(answer) = answer else {
         return "no answer".to_owned();
     };

@@ -7,7 +7,11 @@ use std::time::{Duration, Instant};
 use reqwest::{Client, Method, RequestBuilder, Response, header, redirect};
 use serde::de::DeserializeOwned;
 
-use super::{calls::Calls, outcome::Doubt, requests::Requests};
+use super::{
+    calls::{self, Calls},
+    outcome::Doubt,
+    requests::Requests,
+};
 use crate::{
     probe::{self, Boundary, Failure, Probe},
     secret::Secret,
@@ -37,6 +41,8 @@ pub(super) struct Answer {
     pub(super) status: u16,
     /// The same request under the same key will get the same answer again.
     pub(super) is_stored: bool,
+    /// It is that of an earlier request with the same key.
+    is_replayed: bool,
     /// `Stripe-Should-Retry`, which beats every other rule.
     should_retry: Option<bool>,
     retry_after: Option<Duration>,
@@ -56,6 +62,7 @@ impl Answer {
         Ok(Self {
             status,
             is_stored: replayed || should_retry == Some(false),
+            is_replayed: replayed,
             should_retry,
             retry_after,
             body: body.into(),
@@ -124,7 +131,7 @@ impl Transport {
                 .header(header::CONTENT_TYPE, "application/x-www-form-urlencoded")
                 .body(body.to_owned())
         };
-        self.persist(operation, request, give_up).await
+        self.persist(operation, key, request, give_up).await
     }
 
     pub(super) async fn get(
@@ -134,7 +141,7 @@ impl Transport {
         give_up: Duration,
     ) -> Result<Answer, Doubt> {
         let request = || self.request(Method::GET, path);
-        self.persist(operation, request, give_up).await
+        self.persist(operation, "", request, give_up).await
     }
 
     fn request(&self, method: Method, path: &str) -> RequestBuilder {
@@ -161,13 +168,14 @@ impl Transport {
     async fn persist(
         &self,
         operation: &'static str,
+        key: &str,
         request: impl Fn() -> RequestBuilder,
         give_up: Duration,
     ) -> Result<Answer, Doubt> {
         let began = Instant::now();
         let mut longest = FIRST_WAIT;
         for attempt in 1..ATTEMPTS {
-            let answer = self.send(operation, request()).await;
+            let answer = self.send(operation, key, request()).await;
             if !is_worth_another(&answer) {
                 return answer;
             }
@@ -181,15 +189,19 @@ impl Transport {
             tokio::time::sleep(wait).await;
             longest = (longest * 2).min(LONGEST_WAIT);
         }
-        self.send(operation, request()).await
+        self.send(operation, key, request()).await
     }
 
     async fn send(
         &self,
         operation: &'static str,
+        key: &str,
         request: RequestBuilder,
     ) -> Result<Answer, Doubt> {
-        let answer = self.receive(operation, request).await;
+        let answer = self.receive(operation, key, request).await;
+        let replayed = answer.as_ref().is_ok_and(|answer| answer.is_replayed);
+        let ended = calls::ended(&answer);
+        tracing::debug!(operation, ended, replayed, "answered");
         let counted = answer.as_ref().map(|it| it.status).map_err(|&doubt| doubt);
         self.requests.count(counted);
         if let Some(calls) = &self.calls {
@@ -201,10 +213,15 @@ impl Transport {
     async fn receive(
         &self,
         operation: &'static str,
+        key: &str,
         request: RequestBuilder,
     ) -> Result<Answer, Doubt> {
         let probe = self.probe.as_ref();
         probe::report(probe, Boundary::BeforeSend(operation)).await?;
+        // Enough of the key to tell one from another, and too little to use it.
+        let key_end: String = key.chars().rev().take(4).collect();
+        let key_end: String = key_end.chars().rev().collect();
+        tracing::debug!(operation, key_end, "asked");
         let response = request.send().await.map_err(|_| Doubt::NoAnswer)?;
         probe::report(probe, Boundary::AfterSend(operation)).await?;
         let answer = Answer::read(response).await?;

@@ -51,7 +51,7 @@ impl Claimed {
 }
 
 /// Asks the provider for the refund and writes down what comes of it. What stays open a worker goes on with.
-#[tracing::instrument(skip_all, fields(refund.id = %claimed.refund.id))]
+#[tracing::instrument(skip_all, fields(checkout.id = %claimed.refund.checkout_id, refund.id = %claimed.refund.id))]
 pub async fn drive(till: &Till, claimed: Claimed) -> sqlx::Result<()> {
     let (till, calls) = &till.noting();
     let db = &till.db;

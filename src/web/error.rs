@@ -27,6 +27,9 @@ pub enum PageError {
     /// A form that was posted from another site.
     #[error("cross-site form")]
     CrossSite,
+    /// What is shown by a name of ours only, asked for by another.
+    #[error("another name")]
+    OtherName,
     /// A body that is no form.
     #[error("not a form")]
     NotAForm,
@@ -68,6 +71,7 @@ impl PageError {
             Self::NotFound => StatusCode::NOT_FOUND,
             Self::WrongMethod => StatusCode::METHOD_NOT_ALLOWED,
             Self::CrossSite => StatusCode::FORBIDDEN,
+            Self::OtherName => StatusCode::MISDIRECTED_REQUEST,
             Self::NotAForm => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::CutOff => StatusCode::BAD_REQUEST,

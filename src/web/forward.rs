@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use tracing::Instrument as _;
 
 use crate::{
     app::App,
@@ -83,7 +84,7 @@ async fn log_checkout(id: CheckoutId, work: impl Future<Output = sqlx::Result<()
     }
 }
 
-/// Does the work in a task of its own.
+/// Does the work in a task of its own, which the log tells of as of the request.
 async fn wait(app: &App, patience: Duration, work: impl Future<Output = ()> + Send + 'static) {
-    let _ = tokio::time::timeout(patience, app.tasks.spawn(work)).await;
+    let _ = tokio::time::timeout(patience, app.tasks.spawn(work.in_current_span())).await;
 }

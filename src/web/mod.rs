@@ -16,9 +16,11 @@ mod fields;
 mod forward;
 mod headers;
 mod health;
+mod lab;
 mod mailbox;
 pub mod metrics;
 mod orders;
+mod own_name;
 mod path;
 mod problem;
 mod run_to_end;
@@ -47,6 +49,12 @@ const FORM_MAX: usize = 64 * 1024;
 
 /// All of it.
 pub fn router(app: App) -> Router {
+    let behind = Router::new()
+        .route("/mailbox", get(mailbox::list))
+        .route("/mailbox/{name}", get(mailbox::letter))
+        .route("/mailbox/{name}/html", get(mailbox::html))
+        .merge(lab::router())
+        .layer(from_fn_with_state(app.clone(), own_name::only));
     let pages = Router::new()
         .route("/", get(catalog::list))
         .route("/products/{sku}", get(catalog::product))
@@ -56,9 +64,7 @@ pub fn router(app: App) -> Router {
         .route("/checkout", get(checkout::form).post(checkout::submit))
         .route("/checkouts/{id}", get(status::status))
         .route("/orders/{number}", get(orders::order))
-        .route("/mailbox", get(mailbox::list))
-        .route("/mailbox/{name}", get(mailbox::letter))
-        .route("/mailbox/{name}/html", get(mailbox::html))
+        .merge(behind)
         .fallback(error::not_found)
         .method_not_allowed_fallback(error::wrong_method)
         .layer(DefaultBodyLimit::max(FORM_MAX))
@@ -72,7 +78,7 @@ pub fn router(app: App) -> Router {
         .route("/readyz", get(health::ready))
         .route("/metrics", get(metrics::metrics))
         .route("/static/{*path}", get(assets::serve));
-    machines
+    let all = machines
         .nest(api::PATH, api::router(&app))
         // Which is not a part of what is nested.
         .route(&format!("{}/", api::PATH), any(api::not_found))
@@ -81,13 +87,18 @@ pub fn router(app: App) -> Router {
         .layer(from_fn_with_state(app.clone(), run_to_end::run_to_end))
         // Around it, since the page of a handler that panicked comes from there.
         .layer(from_fn_with_state(app.clone(), headers::set))
-        .layer(
-            TraceLayer::new_for_http()
-                .make_span_with(span)
-                .on_response(DefaultOnResponse::new().level(Level::INFO))
-                .on_failure(()),
-        )
-        .with_state(app)
+        .with_state(app);
+    traced(all)
+}
+
+/// The same, with each request and its answer in the log.
+pub fn traced(router: Router) -> Router {
+    router.layer(
+        TraceLayer::new_for_http()
+            .make_span_with(span)
+            .on_response(DefaultOnResponse::new().level(Level::INFO))
+            .on_failure(()),
+    )
 }
 
 /// What each line of a request's log begins with. The path alone: what the provider adds to the way back from the

@@ -53,6 +53,7 @@ impl Visitor {
         Ok(Chrome {
             cart_units: Some(cart_units),
             has_mailbox: app.mailbox.is_some(),
+            has_lab: app.lab.is_some(),
             has_api: !app.api_keys.is_empty(),
         })
     }

@@ -37,6 +37,7 @@ mod events_command;
 mod false_news;
 mod killed;
 mod killed_after_payment;
+mod lab;
 mod late_news;
 mod late_success;
 mod limits;

@@ -223,7 +223,7 @@ fn json(rows: &impl Serialize) -> sqlx::Result<String> {
 /// A catalog has one currency: a cart has one total.
 async fn all_are_priced_in(tx: &mut Tx, currency: Currency) -> Result<(), ImportError> {
     let others: Vec<(Currency, i64)> = tx
-        .query("select currency, count(*) from products where currency <> $1 group by currency")
+        .query("select currency, count(*) from products where listed and currency <> $1 group by currency")
         .bind(currency)
         .fetch_all()
         .await?;

@@ -81,6 +81,7 @@ pub async fn buy(shop: &Naive, cart: Uuid, buyer: &Buyer) -> Result<Uuid, Failed
 async fn charge(shop: &Naive, order: Uuid, cart: Uuid, total: Money, buyer: &Buyer) -> Outcome {
     let request = request(shop, order, cart, total, buyer.payment_method);
     let key = Uuid::new_v4().to_string();
+    tracing::debug!("charge, with a fresh key");
     match shop.provider.create(&key, &request, Duration::ZERO).await {
         Ok(intent) => Outcome::of_intent(&intent),
         Err(doubt) => Outcome::Unknown(doubt),

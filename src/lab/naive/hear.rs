@@ -11,6 +11,13 @@ use super::{
 };
 use crate::provider::{Outcome, wire::PaymentIntent};
 
+/// The events that its webhook is for.
+pub const LISTENS_TO: [&str; 3] = [
+    "payment_intent.succeeded",
+    "payment_intent.payment_failed",
+    "payment_intent.canceled",
+];
+
 /// The order, for its page. Who comes there from their bank may have paid.
 pub async fn look(shop: &Naive, id: Uuid) -> sqlx::Result<Option<Order>> {
     let Some(order) = find(shop, id).await? else {
@@ -32,12 +39,14 @@ pub async fn look(shop: &Naive, id: Uuid) -> sqlx::Result<Option<Order>> {
 /// Takes an event. It may come twice, so it is noted; and before anything else, lest it is worked on twice.
 pub async fn receive(shop: &Naive, event: &Event) -> sqlx::Result<()> {
     if is_known(shop, &event.id).await? {
+        tracing::debug!(event.kind, "event is known");
         return Ok(());
     }
     note(shop, &event.id).await?;
     let Some(order) = event.order() else {
         return Ok(());
     };
+    tracing::debug!(event.kind, "event is new");
     match event.kind.as_str() {
         "payment_intent.succeeded" => fulfil(shop, order).await,
         "payment_intent.payment_failed" | "payment_intent.canceled" => fail(shop, order).await,
@@ -49,6 +58,7 @@ pub async fn receive(shop: &Naive, event: &Event) -> sqlx::Result<()> {
 async fn fulfil(shop: &Naive, id: Uuid) -> sqlx::Result<()> {
     // The page and the webhook may both have come as far as this.
     let Some(order) = find(shop, id).await?.filter(|it| it.status != Status::Paid) else {
+        tracing::debug!("no order is open");
         return Ok(());
     };
     let mut tx = shop.db.begin().await?;

@@ -40,6 +40,7 @@ async fn try_to(
     report(probe, Boundary::BeforeMail(kind.name())).await?;
     shop.post.send(&name(about, kind), message).await?;
     report(probe, Boundary::AfterMail(kind.name())).await?;
+    tracing::info!(%about, %kind, "mail sent");
     Ok(())
 }
 

@@ -33,6 +33,7 @@ pub async fn refund(shop: &Naive, id: Uuid, amount: i64, restock: bool) -> Resul
         refund_id: &refund.to_string(),
     };
     let key = Uuid::new_v4().to_string();
+    tracing::debug!("give back, with a fresh key");
     let RefundOutcome::Made(made) = shop.provider.refund(wish, &key, Duration::ZERO).await else {
         return Err(Failed::NotRefunded);
     };

@@ -2,6 +2,7 @@
 
 mod pages;
 pub(super) mod requests;
+mod shopfront;
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -9,19 +10,11 @@ use std::{
 };
 
 use async_trait::async_trait;
-use axum::{
-    Router,
-    body::{Body, to_bytes},
-    http::{self, StatusCode, header},
-};
-use base64::{Engine as _, engine::general_purpose::STANDARD};
 use chrono::{DateTime, TimeDelta, Utc};
-use serde_json::Value;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
-use tower::ServiceExt as _;
 
-use self::requests::{Page, filled_in, get, hidden, post, post_form, signature};
-use super::flow::{Answer, Books, Customer, Failed, Flow, NoAnswer, Opening, Premises, Request};
+pub(super) use self::shopfront::Shopfront;
+use super::flow::{Answer, Books, Failed, Flow, Front, NoAnswer, Opening, Premises, Request};
 use crate::{
     app::{App, background::Background},
     audit,
@@ -37,8 +30,7 @@ use crate::{
     },
     secret::Secret,
     web::{
-        self,
-        admin::access::{Access, USER},
+        admin::access::{self, Access},
         api::ApiKeys,
         metrics::Metrics,
     },
@@ -49,13 +41,8 @@ use crate::{
 /// Where the shop thinks that customers reach it.
 const PUBLIC_URL: &str = "http://shop.example";
 
-const PASSWORD: &str = "lab";
-
 /// One call of the provider, and one request, take no longer. Nothing that is slow in the lab is meant to be.
 const PATIENCE: Duration = Duration::from_secs(30);
-
-/// The longest page that is read.
-const PAGE_MAX: usize = 1 << 20;
 
 /// Opens a process: all that it knows it reads from the database.
 pub fn open(premises: Premises) -> Opening {
@@ -65,11 +52,10 @@ pub fn open(premises: Premises) -> Opening {
 /// A process of the shop.
 struct Safe {
     app: App,
-    router: Router,
+    front: Shopfront,
     background: Background,
     /// The same till, of whose work nobody is told.
     quiet: Till,
-    secret: &'static str,
     /// When the two look next that look seldom: for events that were missed, and for what is old.
     looks: Mutex<Looks>,
 }
@@ -89,9 +75,10 @@ impl Safe {
             webhook_secrets: [Secret::new(premises.webhook_secret)].into(),
             api_keys: ApiKeys::new(&[]),
             mailbox: None,
+            lab: None,
             answer_within: PATIENCE,
             proxies: 0,
-            access: Access::by(&Secret::new(PASSWORD)),
+            access: Access::by(&access::make_up()),
             metrics: Metrics::default(),
             auditing: Arc::default(),
             tasks: TaskTracker::new(),
@@ -104,62 +91,15 @@ impl Safe {
         };
         let from = "The Boring Shop <shop@boring.example>".parse()?;
         Ok(Arc::new(Self {
-            router: web::router(app.clone()),
+            front: Shopfront::of(&app),
             background: Background::alone(&app, Post::Tray(premises.tray), from, keep),
             quiet,
-            secret: premises.webhook_secret,
             looks: Mutex::new(Looks {
                 missed: now,
                 old: now,
             }),
             app,
         }))
-    }
-
-    /// Sends a request as the server hands it on, and reads the answer. An error of ours is no answer.
-    async fn send(&self, request: http::Request<Body>) -> Result<Page, NoAnswer> {
-        let response = self.router.clone().oneshot(request).await;
-        let (parts, body) = response.map_err(|never| match never {})?.into_parts();
-        let body = to_bytes(body, PAGE_MAX).await.map_err(|_| NoAnswer)?;
-        if parts.status.is_server_error() {
-            return Err(NoAnswer);
-        }
-        let text = |name| {
-            let value: Option<&http::HeaderValue> = parts.headers.get(name);
-            value.and_then(|value| value.to_str().ok())
-        };
-        Ok(Page {
-            status: parts.status,
-            location: text(header::LOCATION).unwrap_or_default().to_owned(),
-            cookie: text(header::SET_COOKIE).map(str::to_owned),
-            html: String::from_utf8_lossy(&body).into_owned(),
-        })
-    }
-
-    /// As the browser of `customer` does, which keeps the cookie that comes back.
-    async fn browse(
-        &self,
-        customer: &Customer,
-        request: http::Request<Body>,
-    ) -> Result<Page, NoAnswer> {
-        let mut request = request;
-        if let Some(cookie) = customer.cookie() {
-            let cookie = cookie.parse().map_err(|_| NoAnswer)?;
-            request.headers_mut().insert(header::COOKIE, cookie);
-        }
-        let page = self.send(request).await?;
-        if let Some((cookie, _)) = page.cookie.as_deref().and_then(|it| it.split_once(';')) {
-            customer.keep(cookie);
-        }
-        Ok(page)
-    }
-
-    async fn as_operator(&self, request: http::Request<Body>) -> Result<Page, NoAnswer> {
-        let mut request = request;
-        let who = STANDARD.encode(format!("{USER}:{PASSWORD}"));
-        let who = format!("Basic {who}").parse().map_err(|_| NoAnswer)?;
-        request.headers_mut().insert(header::AUTHORIZATION, who);
-        self.send(request).await
     }
 
     /// Whether somebody who looks every `beat` looks now.
@@ -173,65 +113,17 @@ impl Safe {
         }
         is_time
     }
+}
 
-    async fn deliver(&self, event: &Value) -> Result<Answer, NoAnswer> {
-        let body = event.to_string();
-        let at = self.app.till.clock.now().timestamp();
-        let mut request = post("/webhooks/provider", body.clone());
-        let signature = signature(self.secret, at, &body);
-        let signature = signature.parse().map_err(|_| NoAnswer)?;
-        request.headers_mut().insert("stripe-signature", signature);
-        let page = self.send(request).await?;
-        if page.status == StatusCode::OK {
-            Ok(Answer::Done)
-        } else {
-            Ok(Answer::Refused(None))
-        }
+#[async_trait]
+impl Front for Safe {
+    async fn answer(&self, request: Request) -> Result<Answer, NoAnswer> {
+        self.front.answer(request).await
     }
 }
 
 #[async_trait]
 impl Flow for Safe {
-    async fn answer(&self, request: Request) -> Result<Answer, NoAnswer> {
-        let page = match &request {
-            Request::Add(customer, sku, quantity) => {
-                let fields = [("sku", *sku), ("quantity", &quantity.to_string())];
-                let request = post_form("/cart/items", &fields);
-                self.browse(customer, request).await?
-            }
-            Request::Keep(customer, sku, quantity) => {
-                let fields = [("quantity", quantity.to_string())];
-                let request = post_form(&format!("/cart/items/{sku}"), &fields);
-                self.browse(customer, request).await?
-            }
-            Request::OpenForm(customer) => self.browse(customer, get("/checkout")).await?,
-            Request::Submit(customer, form, method) => {
-                let request = post_form("/checkout", &filled_in(customer, form, method));
-                self.browse(customer, request).await?
-            }
-            Request::Look(customer, place) => self.browse(customer, get(place)).await?,
-            Request::OpenRefund(order) => {
-                let form = format!("/admin/orders/{order}/refunds/new");
-                self.as_operator(get(&form)).await?
-            }
-            Request::Refund {
-                order,
-                form,
-                minor,
-                restock,
-            } => {
-                let amount = Money::new(*minor, Currency::Eur).in_units().to_string();
-                let mut fields: Vec<(&str, &str)> = hidden(form);
-                fields.push(("amount", &amount));
-                fields.extend(restock.then_some(("restock", "yes")));
-                let path = format!("/admin/orders/{order}/refunds");
-                self.as_operator(post_form(&path, &fields)).await?
-            }
-            Request::Deliver(event) => return self.deliver(event).await,
-        };
-        Ok(page.answer(&request))
-    }
-
     async fn idle(&self) {
         self.app.tasks.close();
         self.app.tasks.wait().await;

@@ -83,7 +83,7 @@ pub(super) fn filled_in<'f>(
 ) -> Vec<(&'f str, Cow<'f, str>)> {
     let typed = [
         ("email", customer.email().into()),
-        ("name", customer.name.into()),
+        ("name", customer.name.clone().into()),
         ("address", "1 Plain Street".into()),
         ("city", "Ordinary".into()),
         ("postal_code", "12345".into()),

@@ -16,7 +16,7 @@ use self::{folder::Folder, server::Postgres};
 use crate::{
     catalog,
     db::Db,
-    lab::{flow::Failed, naive},
+    lab::{bank::Bank, flow::Failed, naive},
     money::Currency,
     provider::Provider,
     secret::Secret,
@@ -37,7 +37,7 @@ pub struct Ground {
     database: Scratch,
     simulator: Simulator,
     provider: Provider,
-    client: reqwest::Client,
+    bank: Bank,
 }
 
 enum Scratch {
@@ -60,11 +60,8 @@ impl Ground {
         let simulator = Simulator::start().await?;
         let key = Secret::new(PROVIDER_KEY);
         let provider = Provider::new(&simulator.url(), key, PATIENCE)?;
-        let client = reqwest::Client::builder()
-            .redirect(reqwest::redirect::Policy::none())
-            .tls_certs_only([]);
         Ok(Self {
-            client: client.build()?,
+            bank: Bank::at(simulator.url(), PROVIDER_KEY.into())?,
             provider,
             simulator,
             database,
@@ -134,28 +131,14 @@ impl Ground {
 
     /// Approves what the bank asks at `page`.
     pub(super) async fn approve(&self, page: &str) -> Result<(), Failed> {
-        self.post(page, "verdict=approve".to_owned()).await
+        self.bank.approve(page).await
     }
 
     /// Confirms the newest payment with `card`.
     pub(super) async fn confirm_newest(&self, card: &str) -> Result<(), Failed> {
         let intents = self.provider.list(0).await?;
         let newest = intents.first().ok_or("there is no payment to confirm")?;
-        let page = format!(
-            "{}/v1/payment_intents/{}/confirm",
-            self.provider_url(),
-            newest.id
-        );
-        let body = format!("payment_method={card}&return_url=http://shop.example");
-        self.post(&page, body).await
-    }
-
-    async fn post(&self, page: &str, body: String) -> Result<(), Failed> {
-        let kind = "application/x-www-form-urlencoded";
-        let request = self.client.post(page).header("content-type", kind);
-        let request = request.bearer_auth(PROVIDER_KEY).body(body);
-        request.send().await?.error_for_status()?;
-        Ok(())
+        self.bank.confirm(&newest.id, card).await
     }
 }
 

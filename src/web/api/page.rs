@@ -17,6 +17,7 @@ pub async fn serve(State(app): State<App>) -> Result<Response, PageError> {
         chrome: views::Chrome {
             cart_units: None,
             has_mailbox: app.mailbox.is_some(),
+            has_lab: app.lab.is_some(),
             has_api: true,
         },
         about: paragraphs(at(&document, "/info/description")),

@@ -38,6 +38,13 @@ impl ErrorPage {
                 "/cart",
                 "To your cart",
             ),
+            421 => (
+                "Not by this name",
+                "This page is shown at localhost, at an address in figures, and at the name in --public-url. By any \
+                 other name another site could pose as this one.",
+                "/",
+                "To the shop",
+            ),
             403 => (
                 "This request came from elsewhere",
                 "For your safety we only accept forms from our own pages. Open the shop and try there.",

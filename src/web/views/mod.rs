@@ -12,6 +12,7 @@ mod cart;
 mod catalog;
 mod checkout;
 mod error;
+mod lab;
 mod mailbox;
 mod order;
 mod status;
@@ -23,6 +24,10 @@ pub use checkout::{
     CheckoutPage, Country, EarlierPurchase, EarlierState, Field, PaymentMethod, TotalChange,
 };
 pub use error::{ErrorPage, Link};
+pub use lab::{
+    Arrow, CheckoutLink, Choice, Count, LabPage, LedgerLine, Part, RunLink, RunPage, Side,
+    SourcePage, StagePage, Step, TrailPage,
+};
 pub use mailbox::{Letter, LetterPage, MailboxPage};
 pub use order::{OrderPage, Refund};
 pub use status::{Status, StatusPage, TooLate};
@@ -36,6 +41,8 @@ pub struct Chrome {
     pub cart_units: Option<i64>,
     /// Whether the mails that the shop sends can be looked at.
     pub has_mailbox: bool,
+    /// Whether what is behind the shop can be looked at.
+    pub has_lab: bool,
     /// Whether programs can buy here.
     pub has_api: bool,
 }

@@ -45,6 +45,14 @@ async function knowsPassword({ page }) {
   await page.setExtraHTTPHeaders({ authorization: `Basic ${credentials}` });
 }
 
+/** A scenario of the lab, played to its end. */
+async function playsInLab(visitor, scenario) {
+  await visitor.goes("/lab");
+  await visitor.page.getByRole("radio", { name: scenario }).check();
+  await visitor.page.getByRole("button", { name: "Play it" }).click();
+  await expect(visitor.page.getByRole("heading", { name: "The two ledgers" })).toBeVisible();
+}
+
 export const PAGES = {
   catalog: ({ visitor }) => visitor.goes("/"),
 
@@ -197,6 +205,46 @@ export const PAGES = {
     await looksIntoMailbox(visitor);
     await visitor.page.getByRole("link", { name: /^Your order/ }).click();
     await expect(visitor.heading).toHaveText(/^Your order/);
+  },
+
+  "lab: nothing yet": ({ visitor }) => visitor.goes("/lab"),
+
+  lab: async ({ visitor }) => {
+    await playsInLab(visitor, /^Webhook twice/);
+    await visitor.goes("/lab");
+    await visitor.page.getByRole("button", { name: "Let the mail server be down" }).click();
+    await expect(visitor.page.getByText("Next:")).toBeVisible();
+  },
+
+  "lab: run": ({ visitor }) => playsInLab(visitor, /^Double click/),
+
+  "lab: run, crash": ({ visitor }) => playsInLab(visitor, /^Crash after/),
+
+  "lab: stage": async ({ visitor }) => {
+    await playsInLab(visitor, /^Dropped response/);
+    await visitor.page.getByRole("link", { name: "Step by step" }).click();
+    await visitor.goes(`${new URL(visitor.page.url()).pathname}?step=10`);
+  },
+
+  "lab: stage, verdict": async ({ visitor }) => {
+    await playsInLab(visitor, /^Dropped response/);
+    await visitor.page.getByRole("link", { name: "Step by step" }).click();
+    await visitor.goes(`${new URL(visitor.page.url()).pathname}?step=999`);
+  },
+
+  "lab: checkout": async ({ visitor }) => {
+    await buys(visitor);
+    const path = `/lab${new URL(visitor.page.url()).pathname}`;
+    // What comes while one looks makes the page longer, so it has come before.
+    await expect(async () => {
+      await visitor.goes(path);
+      await expect(visitor.page.getByText("mail sent")).toBeVisible({ timeout: 100 });
+    }).toPass();
+  },
+
+  "lab: source": async ({ visitor }) => {
+    await visitor.goes("/lab/src/checkout/submit.rs:150#at");
+    await expect(visitor.heading).toHaveText("src/checkout/submit.rs");
   },
 
   "the bank's question": async ({ visitor }) => {

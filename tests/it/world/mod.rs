@@ -26,6 +26,7 @@ use boring_checkout::{
     audit::{self, Counts, Report},
     config::Cli,
     db::Db,
+    lab::trail,
 };
 use clap::Parser as _;
 use serde_json::json;
@@ -83,6 +84,7 @@ impl Shop {
     }
 
     async fn start(database: Database, flags: &[&str]) -> Self {
+        keep_the_trail();
         let running = boring_checkout::app::Shop::start(&parse(&database, flags))
             .await
             .expect("the shop starts");
@@ -252,7 +254,23 @@ pub async fn within<F: Future<Output = bool>>(
     }
 }
 
-fn parse(database: &Database, flags: &[&str]) -> boring_checkout::config::ServeArgs {
+/// As the program does, for the lab of every shop in this process.
+fn keep_the_trail() {
+    static KEPT: std::sync::Once = std::sync::Once::new();
+    KEPT.call_once(|| {
+        use tracing_subscriber::{
+            EnvFilter,
+            layer::{Identity, SubscriberExt as _},
+            util::SubscriberInitExt as _,
+        };
+        // Nobody reads the lines; but libraries have their spans, as in the program.
+        let trail = trail::beside(Identity::new(), EnvFilter::new("info"));
+        let log = tracing_subscriber::registry().with(trail);
+        log.try_init().expect("nobody else keeps the log");
+    });
+}
+
+pub fn parse(database: &Database, flags: &[&str]) -> boring_checkout::config::ServeArgs {
     let url = database.url();
     let mail = database.mail_folder();
     let common = [

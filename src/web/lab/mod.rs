@@ -1,0 +1,213 @@
+//! The lab's pages: what protects the shop, seen at work.
+//!
+//! 1. here: what can be played and armed, and starting over.
+//! 2. [`run`]: what came of a run; on stage, step by step.
+//! 3. [`trail`]: what happens to a checkout, while it happens.
+//! 4. [`source`]: where it is done.
+//! 5. [`diagram`]: from steps to what is drawn.
+//! 6. [`by_hand`]: what can be armed with one press.
+//!
+//! Whoever can open the shop can use the lab, as far as there is one; other sites cannot.
+
+mod by_hand;
+mod diagram;
+mod run;
+mod source;
+mod trail;
+
+use axum::{
+    Router,
+    extract::State,
+    http::StatusCode,
+    response::{IntoResponse as _, Redirect, Response},
+    routing::{get, post},
+};
+
+use super::{error::PageError, fields::Fields, show, views, visitor::Visitor};
+use crate::{
+    app::App,
+    checkout::model,
+    lab::{
+        Lab,
+        runs::{
+            Run, Stage,
+            scenarios::{SCENARIOS, Scenario},
+            verdict,
+        },
+        trail::trail as kept,
+    },
+};
+
+/// Why there is nothing to be done.
+const NOT_OURS: &str =
+    "This shop uses another payment provider than the simulator that it can start itself.";
+
+/// How many runs are listed, and how many checkouts.
+const LISTED: usize = 8;
+
+/// All of them.
+pub fn router() -> Router<App> {
+    Router::new()
+        .route("/lab", get(page))
+        .route("/lab/runs", post(begin))
+        .route("/lab/runs/{id}", get(run::run))
+        .route("/lab/runs/{id}/stage", get(run::stage))
+        .route("/lab/checkouts/{id}", get(trail::checkout))
+        .route("/lab/checkouts/{id}/events", get(trail::events))
+        .route("/lab/src/{*path}", get(source::source))
+        .route("/lab/migrations/{*path}", get(source::source))
+        .route("/lab/faults", post(arm))
+        .route("/lab/faults/clear", post(clear))
+        .route("/lab/reset", post(reset))
+}
+
+fn of(app: &App) -> Result<&Lab, PageError> {
+    app.lab.as_ref().ok_or(PageError::NotFound)
+}
+
+/// `GET /lab`.
+async fn page(State(app): State<App>, visitor: Visitor) -> Result<Response, PageError> {
+    show(&app, &visitor, StatusCode::OK, None).await
+}
+
+/// `POST /lab/runs`.
+async fn begin(
+    State(app): State<App>,
+    visitor: Visitor,
+    fields: Fields,
+) -> Result<Response, PageError> {
+    let lab = of(&app)?;
+    let Some(scenario) = Scenario::named(fields.text("scenario")) else {
+        let problem = "There is no such scenario. Choose one of these.";
+        return show(
+            &app,
+            &visitor,
+            StatusCode::UNPROCESSABLE_ENTITY,
+            Some(problem),
+        )
+        .await;
+    };
+    match lab.begin(&app, scenario) {
+        Ok(run) => Ok(Redirect::to(&format!("/lab/runs/{}", run.id)).into_response()),
+        Err(not) => show(&app, &visitor, StatusCode::CONFLICT, Some(&not.to_string())).await,
+    }
+}
+
+/// `POST /lab/faults`.
+async fn arm(
+    State(app): State<App>,
+    visitor: Visitor,
+    fields: Fields,
+) -> Result<Response, PageError> {
+    let lab = of(&app)?;
+    let Some(fault) = by_hand::named(fields.text("fault")) else {
+        let problem = "There is no such fault. Choose one of these.";
+        return show(
+            &app,
+            &visitor,
+            StatusCode::UNPROCESSABLE_ENTITY,
+            Some(problem),
+        )
+        .await;
+    };
+    match fault.arm(lab) {
+        Ok(()) => Ok(Redirect::to("/lab").into_response()),
+        Err(why) => show(&app, &visitor, StatusCode::CONFLICT, Some(&why)).await,
+    }
+}
+
+/// `POST /lab/faults/clear`.
+async fn clear(State(app): State<App>, visitor: Visitor) -> Result<Response, PageError> {
+    let lab = of(&app)?;
+    let Ok(simulator) = lab.simulator() else {
+        return show(&app, &visitor, StatusCode::CONFLICT, Some(NOT_OURS)).await;
+    };
+    simulator.clear_faults();
+    lab.fail_mails(0);
+    Ok(Redirect::to("/lab").into_response())
+}
+
+/// `POST /lab/reset`.
+async fn reset(State(app): State<App>, visitor: Visitor) -> Result<Response, PageError> {
+    let lab = of(&app)?;
+    if lab.simulator().is_err() {
+        return show(&app, &visitor, StatusCode::CONFLICT, Some(NOT_OURS)).await;
+    }
+    if let Err(error) = lab.start_over(&app).await {
+        tracing::error!(%error, "the lab could not start over");
+        return Err(PageError::Busy);
+    }
+    Ok(Redirect::to("/lab").into_response())
+}
+
+async fn show(
+    app: &App,
+    visitor: &Visitor,
+    status: StatusCode,
+    problem: Option<&str>,
+) -> Result<Response, PageError> {
+    let lab = of(app)?;
+    let choice = |scenario: &Scenario| views::Choice {
+        name: scenario.name.to_owned(),
+        title: scenario.title.to_owned(),
+        about: scenario.about.to_owned(),
+    };
+    let page = views::LabPage {
+        chrome: visitor.chrome(app).await?,
+        problem: problem.map(str::to_owned),
+        scenarios: SCENARIOS.iter().map(choice).collect(),
+        faults: by_hand::choices(),
+        armed: by_hand::armed(lab),
+        provider_url: lab.provider_url().map(str::to_owned),
+        runs: lab
+            .known_runs()
+            .iter()
+            .take(LISTED)
+            .map(|run| link(run))
+            .collect(),
+        checkouts: latest_checkouts(app).await?,
+    };
+    show::page(status, &page)
+}
+
+/// The checkouts that something has happened about, the latest first, as far as the shop still knows them.
+async fn latest_checkouts(app: &App) -> Result<Vec<views::CheckoutLink>, PageError> {
+    let mut latest = Vec::new();
+    for id in kept().checkouts() {
+        let Ok(known) = id.parse() else {
+            continue;
+        };
+        if let Some(checkout) = model::find(&app.till.db, known).await? {
+            let state = format!("{}, {}", checkout.status, checkout.amount());
+            latest.push(views::CheckoutLink { id, state });
+        }
+        if latest.len() == LISTED {
+            break;
+        }
+    }
+    Ok(latest)
+}
+
+fn link(run: &Run) -> views::RunLink {
+    let came_to = match run.stage() {
+        Stage::Playing => "is being played".to_owned(),
+        Stage::Stopped(_) => "was not played to its end".to_owned(),
+        Stage::Over(played) => {
+            let promise = &run.scenario.promise;
+            let word = |sums| {
+                if verdict::is_right(promise, sums) {
+                    "right"
+                } else {
+                    "wrong"
+                }
+            };
+            let (naive, safe) = (word(&played.naive.sums), word(&played.safe.sums));
+            format!("naive: {naive}, safe: {safe}")
+        }
+    };
+    views::RunLink {
+        id: run.id.to_string(),
+        title: run.scenario.title.to_owned(),
+        came_to,
+    }
+}
