@@ -1,4 +1,9 @@
-// Every page in every state: valid, small and still; and, light and dark, wide and narrow, looked at by axe.
+// Every page in every state: valid, small and still; and, light and dark, wide and narrow, looked at by axe. Each is left as a
+// picture in test-results/pages, to be looked at by people.
+//
+// Those in the documentation are such pictures as well: `npm run pictures` makes them anew.
+
+import { copyFile } from "node:fs/promises";
 
 import AxeBuilder from "@axe-core/playwright";
 
@@ -8,6 +13,8 @@ import { PAGES } from "../lib/pages.js";
 
 const WIDE = { width: 1280, height: 900 };
 const NARROW = { width: 360, height: 740 };
+
+const PICTURES = { "checkout: filled in": "checkout.png", "lab: run": "lab.png" };
 
 const ABOUT_COLORS = ["color-contrast", "link-in-text-block"];
 
@@ -30,10 +37,20 @@ for (const [name, visit] of Object.entries(PAGES)) {
         const axe = new AxeBuilder({ page: visitor.page });
         // Nothing but colors is different in the dark, and looking takes its time.
         const rules = colorScheme === "dark" ? axe.withRules(ABOUT_COLORS) : axe.disableRules(exempt(name));
-        await test.step(`${viewport.width} pixels, ${colorScheme}`, () => expectAccessible(visitor.page, rules));
+        await test.step(`${viewport.width} pixels, ${colorScheme}`, async () => {
+          await photograph(visitor.page, name, viewport, colorScheme);
+          await expectAccessible(visitor.page, rules);
+        });
       }
     }
   });
+}
+
+async function photograph(page, name, viewport, colorScheme) {
+  const path = `test-results/pages/${name.replaceAll(/\W+/g, "-")}.${viewport.width}.${colorScheme}.png`;
+  await page.screenshot({ path, fullPage: true });
+  const isWanted = process.env.PICTURES && PICTURES[name] && viewport === WIDE && colorScheme === "light";
+  if (isWanted) await copyFile(path, `../../docs/${PICTURES[name]}`);
 }
 
 async function expectAccessible(page, axe) {
