@@ -1,7 +1,7 @@
 //! From lines of the log to the steps of a sequence diagram.
 //!
 //! A step is an arrow between two lanes. What one transaction does without anybody coming in between is one step, however many
-//! statements it takes; each is a part of it, with its own place in the source. Which belong together says [`join`](super::join).
+//! statements it takes; each is a part of it, with its own place in the source. Which belong together says `join`.
 
 use chrono::{DateTime, Utc};
 use tracing::Level;
