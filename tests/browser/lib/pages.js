@@ -369,6 +369,7 @@ export const PAGES = {
   "error: not found": ({ visitor }) => visitor.goes("/nothing/here"),
 
   "error: a mistake of ours": async ({ visitor, shop }) => {
+    await visitor.putsLampIntoCart();
     await shop.loses("cart_items");
     await visitor.goes("/cart");
     await expect(visitor.heading).toHaveText("Something went wrong here");
