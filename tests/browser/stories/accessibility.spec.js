@@ -3,8 +3,6 @@
 //
 // Those in the documentation are such pictures as well: `npm run pictures` makes them anew.
 
-import { copyFile } from "node:fs/promises";
-
 import AxeBuilder from "@axe-core/playwright";
 
 import { Documents } from "../lib/documents.js";
@@ -12,6 +10,7 @@ import { expect, test } from "../lib/test.js";
 import { PAGES } from "../lib/pages.js";
 
 const WIDE = { width: 1280, height: 900 };
+const CORNER = { x: 0, y: 0 };
 const NARROW = { width: 360, height: 740 };
 
 const PICTURES = { "checkout: filled in": "checkout.png", "lab: run": "lab.png" };
@@ -53,7 +52,7 @@ async function photograph(page, name, viewport, colorScheme) {
   const path = `test-results/pages/${name.replaceAll(/\W+/g, "-")}.${viewport.width}.${colorScheme}.png`;
   await page.screenshot({ path, fullPage: true });
   const isWanted = process.env.PICTURES && PICTURES[name] && viewport === WIDE && colorScheme === "light";
-  if (isWanted) await copyFile(path, `../../docs/${PICTURES[name]}`);
+  if (isWanted) await page.screenshot({ path: `../../docs/${PICTURES[name]}`, fullPage: true, clip: { ...WIDE, ...CORNER } });
 }
 
 async function expectAccessible(page, axe) {
