@@ -1,9 +1,9 @@
 //! Opening a database of either engine, and bringing its schema up to date.
 
-use std::{path::Path, str::FromStr, time::Duration};
+use std::{path::Path, str::FromStr, sync::LazyLock, time::Duration};
 
 use sqlx::{
-    Connection as _, PgConnection,
+    Connection as _, Executor as _, PgConnection, PgPool,
     migrate::Migrator,
     postgres::{PgConnectOptions, PgPoolOptions},
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
@@ -12,7 +12,12 @@ use sqlx::{
 use super::{Db, Pools, news::News, retrying, uncancelled};
 
 static SQLITE_MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
-static POSTGRES_MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
+static POSTGRES_MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
+    let mut migrations = sqlx::migrate!("migrations/postgres");
+    // Its own lock is the whole database's, and is waited for no longer than any other.
+    migrations.set_locking(false);
+    migrations
+});
 
 /// How long to wait for a connection, for SQLite's write lock, or for a lock on a row, before giving up.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -147,7 +152,7 @@ async fn open_postgres(
         outcome => outcome?,
     };
     if schema == Schema::BringUpToDate {
-        POSTGRES_MIGRATIONS.run(&pool).await?;
+        migrate_postgres(&pool).await?;
     }
     Ok(Db {
         pools: Pools::Postgres(pool),
@@ -155,6 +160,26 @@ async fn open_postgres(
         news: News::none(),
     })
 }
+
+/// Several processes that start at once take turns. A chapter may take longer than anybody waits for a lock in a transaction, and
+/// whoever comes meanwhile waits for it all the same.
+async fn migrate_postgres(pool: &PgPool) -> sqlx::Result<()> {
+    let mut conn = pool.acquire().await?;
+    conn.execute(TAKE_TURN).await?;
+    POSTGRES_MIGRATIONS
+        .run_direct(None, &mut *conn, false)
+        .await?;
+    conn.execute(LEAVE_TURN).await?;
+    Ok(())
+}
+
+/// The lock is that of the schema: others of the same database have migrations of their own.
+const TAKE_TURN: &str = "
+    set lock_timeout = 0;
+    select pg_advisory_lock(hashtext('boring-checkout migrates'), hashtext(current_schema()));
+    reset lock_timeout";
+const LEAVE_TURN: &str =
+    "select pg_advisory_unlock(hashtext('boring-checkout migrates'), hashtext(current_schema()))";
 
 /// How the server's own views call us, unless the URL says otherwise.
 fn named(options: PgConnectOptions) -> PgConnectOptions {

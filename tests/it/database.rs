@@ -1,8 +1,11 @@
 //! The two engines: starting at once, and losing the connection in the middle of a phase.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
 };
 
 use boring_checkout::{
@@ -33,6 +36,26 @@ async fn many_may_start_and_migrate_at_once() {
             .expect("the schema is there");
         assert_eq!(products, 0);
     }
+}
+
+/// Nobody waits for a lock in a transaction for longer than ten seconds. A chapter of the schema may take longer.
+#[tokio::test]
+async fn whoever_starts_while_another_one_migrates_waits_for_as_long_as_it_takes() {
+    let database = Database::fresh().await;
+    let url = database.url();
+    let first = Db::open_with(&url, 2).await.expect("it opens");
+    let mut migrating = first.begin().await.expect("a transaction"); // The one writer's, on SQLite.
+    if first.is_postgres() {
+        let turn = "select pg_advisory_xact_lock(hashtext('boring-checkout migrates'), hashtext(current_schema()))";
+        migrating.query(turn).execute().await.expect("its turn");
+    }
+
+    let second = tokio::spawn(async move { Db::open_with(&url, 2).await });
+    tokio::time::sleep(Duration::from_secs(12)).await;
+    assert!(!second.is_finished(), "it waits");
+
+    migrating.commit().await.expect("it is done");
+    second.await.expect("no panic").expect("it opens");
 }
 
 /// At every boundary of the two phases the connection breaks once, before or after what was asked was done.

@@ -100,7 +100,7 @@ pub enum NotBegun {
     )]
     NoSimulator,
     /// Enough of them wait already.
-    #[error("Enough runs wait already. Look at those first.")]
+    #[error("Enough runs wait already. Try again when one of them is over.")]
     TooMany,
 }
 

@@ -46,9 +46,9 @@ pub static SCENARIOS: &[Scenario] = &[
     Scenario {
         name: "double-click",
         title: "Double click",
-        about: "Ada presses the button twice. The first request has read all it needs and not yet written when the second \
-                one comes, and overtakes it.",
-        guard: "The form carries a key, which is unique in the database: the request that comes second finds the first \
+        about: "Ada presses the button twice. The first request is held before it has written anything, and the second one \
+                overtakes it.",
+        guard: "The form carries a key, which is unique in the database: whichever request writes last finds the other \
                 one's checkout.",
         promise: ONCE,
         play: |scene| Box::pin(plays::double_click(scene)),
@@ -86,9 +86,9 @@ pub static SCENARIOS: &[Scenario] = &[
     Scenario {
         name: "webhook-first",
         title: "Webhook before the response",
-        about: "The provider’s webhook overtakes the answer to the call, and the answer never arrives. Ada gives up.",
-        guard: "The event finds the checkout, which was committed before the call, and concludes it. The answer that \
-                comes after it changes nothing.",
+        about: "The provider’s webhook overtakes the answer to the call, and the answer is lost on its way.",
+        guard: "The event finds the checkout, which was committed before the call, and concludes it. Whatever answer comes \
+                after it changes nothing.",
         promise: ONCE,
         play: |scene| Box::pin(plays::webhook_first(scene)),
     },

@@ -61,7 +61,10 @@ fn words(status: StatusCode) -> (&'static str, &'static str) {
             "There is nothing here",
             "The address may be mistyped. What is not here any more was pruned.",
         ),
-        405 => ("This address only takes a form", "Nothing was done."),
+        405 => (
+            "This address cannot be opened like that",
+            "Nothing was done.",
+        ),
         422 => (
             "This form was already used",
             "It belongs to something else, which stays as it is. Open a new form.",

@@ -35,7 +35,7 @@ static ALL: [ByHand; 7] = [
     ByHand {
         name: "drop-responses",
         title: "Lose all answers to the next charge",
-        about: "until the shop stops asking for the moment",
+        about: "until the shop stops asking for the moment; with the next webhook lost as well, the page says that it is checked",
         what: What::AtProvider(|| Fault::on_operation(CHARGE).drop_response().times(EACH_TRY)),
     },
     ByHand {

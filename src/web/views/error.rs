@@ -59,7 +59,7 @@ impl ErrorPage {
                 "To the shop",
             ),
             405 => (
-                "This address only takes a form",
+                "This address cannot be opened like that",
                 "You may have reloaded a page that answered a form. Nothing was done. Your cart shows how things stand.",
                 "/cart",
                 "To your cart",

@@ -49,6 +49,13 @@ export class Documents {
     return [...this.#hosts].filter((host) => host && !hosts.includes(host));
   }
 
+  /** Whether the page is still as the server sent it, so that whatever is so of it is so without scripts as well. */
+  async isAsSent() {
+    const isAsSent = (sent) =>
+      new DOMParser().parseFromString(sent, "text/html").documentElement.outerHTML === document.documentElement.outerHTML;
+    return this.#page.evaluate(isAsSent, await this.#newest);
+  }
+
   /** Whether it is small, and how large it is. */
   async size() {
     const bytes = await this.#page.evaluate(() => {

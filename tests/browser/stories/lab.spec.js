@@ -105,6 +105,11 @@ test("without scripts the stage has links @phone", async ({ visitor, shop }) => 
   await page.getByRole("link", { name: "All of it" }).click();
   await expect(page.getByRole("heading", { name: "The two ledgers" })).toBeVisible();
   await expectOf(shop, { checkouts: 1, paid: 1, lamps: 0 });
+
+  await page.goBack();
+  await page.getByRole("button", { name: "Forget every purchase" }).click();
+  await expect(visitor.heading).toHaveText("Lab");
+  await expectOf(shop, { checkouts: 0, paid: 0, lamps: 0 });
 });
 
 test("a fault is armed by hand, and the timeline shows how the shop got past it @phone", async ({ visitor, shop }) => {
