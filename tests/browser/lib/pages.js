@@ -366,6 +366,8 @@ export const PAGES = {
 
   "operator: not found": ({ visitor }) => operates(visitor, "/admin/nothing/here"),
 
+  "api: documentation": ({ visitor }) => visitor.goes("/api/v1/docs"),
+
   "error: not found": ({ visitor }) => visitor.goes("/nothing/here"),
 
   "error: a mistake of ours": async ({ visitor, shop }) => {
