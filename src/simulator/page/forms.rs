@@ -94,6 +94,20 @@ pub(super) struct ClockForm {
     pub(super) unit: String,
 }
 
+impl ClockForm {
+    fn read(&self) -> Result<Duration, Refused> {
+        let amount = number::<u64>("The time", &self.amount)?;
+        let unit_seconds = match self.unit.as_str() {
+            "seconds" => 1,
+            "minutes" => 60,
+            "hours" => 3600,
+            "days" => 24 * 3600,
+            _ => return Err(Refused::new("The unit is seconds, minutes, hours or days.")),
+        };
+        Ok(Duration::from_secs(amount.saturating_mul(unit_seconds)))
+    }
+}
+
 impl Default for ClockForm {
     fn default() -> Self {
         Self {
@@ -183,17 +197,8 @@ pub(super) async fn advance(
     State(control): State<Control>,
     Form(form): Form<ClockForm>,
 ) -> Result<Response, ApiError> {
-    let unit_seconds = match form.unit.as_str() {
-        "seconds" => 1,
-        "minutes" => 60,
-        "days" => 24 * 3600,
-        _ => 3600,
-    };
-    let done = match number::<u64>("The time", &form.amount) {
-        Ok(amount) => {
-            let seconds = amount.saturating_mul(unit_seconds);
-            control.advance(Duration::from_secs(seconds)).await
-        }
+    let done = match form.read() {
+        Ok(time) => control.advance(time).await,
         Err(refused) => Err(refused.into()),
     };
     let typed = Typed {

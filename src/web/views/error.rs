@@ -53,7 +53,7 @@ impl ErrorPage {
             ),
             404 => (
                 "There is nothing here",
-                "The address may be mistyped, or it belongs to another visitor. Purchases open in the browser that \
+                "The address may be mistyped, or what was here is over, or another visitor's. Purchases open in the browser that \
                  made them, and by the link in their mail.",
                 "/",
                 "To the shop",
