@@ -215,7 +215,11 @@ async fn what_cannot_be_armed_says_why_and_keeps_what_was_typed() {
             "whole number",
         ),
         ("/clock", "amount=9999999999999&unit=days", "between 0 and"),
-        ("/clock", "amount=1&unit=years", "seconds, minutes, hours or days"),
+        (
+            "/clock",
+            "amount=1&unit=years",
+            "seconds, minutes, hours or days",
+        ),
         (
             "/events/deliver",
             "event=evt_nobody",
