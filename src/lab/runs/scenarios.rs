@@ -31,7 +31,7 @@ impl Scenario {
 }
 
 /// One unit, paid and sold once. What it costs is not promised.
-const ONCE: Sums = Sums {
+pub(super) const ONCE: Sums = Sums {
     charges: 1,
     charged_minor: 0,
     refunds: 0,

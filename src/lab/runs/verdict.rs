@@ -77,16 +77,7 @@ fn enumerated(parts: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const ONCE: Sums = Sums {
-        charges: 1,
-        charged_minor: 0,
-        refunds: 0,
-        refunded_minor: 0,
-        orders: 1,
-        sold: 1,
-        mails: 1,
-    };
+    use crate::lab::runs::scenarios::ONCE;
 
     #[test]
     fn the_sentence_has_the_numbers_in_it() {

@@ -78,12 +78,10 @@ async fn begin(
 ) -> Result<Response, PageError> {
     let lab = of(&app)?;
     let Some(scenario) = Scenario::named(fields.text("scenario")) else {
-        let problem = "There is no such scenario. Choose one of these.";
-        return show(
+        return not_offered(
             &app,
             &visitor,
-            StatusCode::UNPROCESSABLE_ENTITY,
-            Some(problem),
+            "There is no such scenario. Choose one of these.",
         )
         .await;
     };
@@ -101,12 +99,10 @@ async fn arm(
 ) -> Result<Response, PageError> {
     let lab = of(&app)?;
     let Some(fault) = by_hand::named(fields.text("fault")) else {
-        let problem = "There is no such fault. Choose one of these.";
-        return show(
+        return not_offered(
             &app,
             &visitor,
-            StatusCode::UNPROCESSABLE_ENTITY,
-            Some(problem),
+            "There is no such fault. Choose one of these.",
         )
         .await;
     };
@@ -138,6 +134,12 @@ async fn reset(State(app): State<App>, visitor: Visitor) -> Result<Response, Pag
         return Err(PageError::Busy);
     }
     Ok(Redirect::to("/lab").into_response())
+}
+
+/// The page again, for a form that nobody was shown.
+async fn not_offered(app: &App, visitor: &Visitor, problem: &str) -> Result<Response, PageError> {
+    let status = StatusCode::UNPROCESSABLE_ENTITY;
+    show(app, visitor, status, Some(problem)).await
 }
 
 async fn show(
