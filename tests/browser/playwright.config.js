@@ -14,7 +14,7 @@ export default defineConfig({
   retries: 0, // A story that fails sometimes tells of a race.
   timeout: 120_000, // Two browsers, their shops and axe share what there is of a processor.
   expect: { timeout: 20_000 },
-  reporter: [["list"]],
+  reporter: [["list"], ["./lib/last_words.js"]],
   use: {
     browserName: "chromium",
     launchOptions: CHROMIUM,

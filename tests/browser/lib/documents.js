@@ -33,7 +33,7 @@ export class Documents {
       const isDocument = response.request().isNavigationRequest() && response.frame() === page.mainFrame();
       const isHtml = (response.headers()["content-type"] ?? "").startsWith("text/html");
       // Whoever has gone on cannot read it any more, and is asked for the next one.
-      if (isDocument && isHtml) this.#newest = response.text().catch(() => undefined);
+      if (isDocument && isHtml) this.#newest = response.text().catch((error) => `Not to be read: ${error.message}`);
     });
   }
 
