@@ -64,6 +64,39 @@ fn counts(page: &Page, line: &str) -> [i64; 3] {
     [number(&cells[0]), number(&cells[1]), number(&cells[2])]
 }
 
+/// No step speaks as Rust does, which writes `Processed(Nothing)`.
+fn is_told_in_plain_words(page: &Page) {
+    let whose = page.texts(".steps small");
+    for (step, whose) in page.texts(".steps li").iter().zip(whose) {
+        let told = step.strip_suffix(&whose).expect("it ends with whose it is");
+        let is_rust = |word: &str| {
+            let mut letters = word.chars();
+            letters.next().is_some_and(char::is_uppercase)
+                && letters.next().is_some_and(char::is_lowercase)
+        };
+        let words = || told.split(|c: char| !c.is_alphanumeric());
+        assert!(
+            !words().any(is_rust) && !told.contains(['(', '{']),
+            "{step}"
+        );
+    }
+}
+
+/// Whatever is read or written is linked to the lines that do it.
+fn leads_to_each_statement(page: &Page) {
+    let is_statement = |part: &&str| {
+        let verbs = ["insert ", "update ", "delete ", "select "];
+        verbs.iter().any(|verb| part.starts_with(verb))
+    };
+    let steps = page.texts(".steps li");
+    let told = steps.iter().flat_map(|step| step.split([':', ',']));
+    let told: Vec<&str> = told.map(str::trim).filter(is_statement).collect();
+    let links = page.texts(".steps a");
+    let linked = links.iter().map(String::as_str).filter(is_statement);
+    assert_eq!(linked.count(), told.len(), "{told:?}");
+    assert!(told.len() > 10, "{told:?}");
+}
+
 /// The naive twin shows its fault, the shop has none, and both are what the ledgers say.
 async fn shows(scenario: &str, naive: Fault) {
     shows_with(scenario, naive, [0, 0]).await;
@@ -91,6 +124,9 @@ async fn shows_with(scenario: &str, naive: Fault, refunds: [i64; 2]) {
         "{verdicts:?}"
     );
     assert!(!verdicts[0].starts_with("As it should be"), "{verdicts:?}");
+
+    is_told_in_plain_words(&page);
+    leads_to_each_statement(&page);
 
     let visitor = shop.visitor();
     let stage = page.link_that_starts("/lab/runs/");
