@@ -635,6 +635,7 @@ async fn without_the_lab_there_is_none_of_it() {
     ] {
         let fields = [("scenario", "double-click"), ("fault", "drop-response")];
         assert_eq!(buyer.posts(path, &fields).await.status, 404, "{path}");
+        assert_eq!(buyer.sees(path).await.status, 404, "{path}");
     }
     assert_eq!(buyer.sees("/").await.text(".site-nav a[href='/lab']"), "");
     shop.expects(ONCE).await;

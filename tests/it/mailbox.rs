@@ -90,6 +90,8 @@ async fn without_the_lab_there_is_no_mailbox() {
                 404,
                 "{path} with {flags:?}"
             );
+            let posted = visitor.posts(path, &[]).await;
+            assert_eq!(posted.status, 404, "{path} with {flags:?}");
         }
         assert_eq!(
             visitor.sees("/").await.text(".site-nav a[href='/mailbox']"),

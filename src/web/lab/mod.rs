@@ -45,8 +45,11 @@ const NOT_OURS: &str =
 /// How many runs are listed, and how many checkouts.
 const LISTED: usize = 8;
 
-/// All of them.
-pub fn router() -> Router<App> {
+/// All of them, where there is a lab; else none, whatever the method.
+pub fn router(app: &App) -> Router<App> {
+    if app.lab.is_none() {
+        return Router::new();
+    }
     Router::new()
         .route("/lab", get(page))
         .route("/lab/runs", post(begin))
