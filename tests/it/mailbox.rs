@@ -113,7 +113,6 @@ fn the_lab_is_on_where_only_this_machine_sees_it_unless_it_is_said() {
         &["--public-url", "http://localhost:8080"],
         &["--listen", "0.0.0.0:3000", "--lab"],
         &["--listen", "0.0.0.0:3000", "--lab=yes"],
-        &["--no-lab", "--lab"],
     ] {
         assert!(is_on(on), "{on:?}");
     }
@@ -123,7 +122,7 @@ fn the_lab_is_on_where_only_this_machine_sees_it_unless_it_is_said() {
         &["--public-url", "http://localhost.shop.example"],
         &["--no-lab"],
         &["--lab=false"],
-        &["--lab", "--no-lab"],
+        &["--no-lab", "--lab=false"],
     ] {
         assert!(!is_on(off), "{off:?}");
     }
