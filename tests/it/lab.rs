@@ -512,6 +512,32 @@ async fn starting_over_forgets_every_purchase_on_both_sides() {
     plays(&shop, "double-click").await;
 }
 
+/// No form of the lab is longer than any other.
+#[tokio::test]
+async fn what_is_too_long_for_a_form_is_not_read() {
+    let shop = Shop::open_with_workers(&[]).await;
+    let buyer = shop.visitor().with_cart("TEA-01", 1).await;
+    let status = buyer.buys().await;
+    assert_eq!(buyer.waits_at(&status).await, "Paid");
+    let teacher = shop.visitor();
+    teacher
+        .posts("/lab/faults", &[("fault", "mail-down")])
+        .await;
+    let too_long = "x".repeat(64 * 1024);
+    for path in [
+        "/lab/runs",
+        "/lab/faults",
+        "/lab/faults/clear",
+        "/lab/reset",
+    ] {
+        let page = teacher.posts(path, &[("scenario", &too_long)]).await;
+        assert_eq!(page.status, 413, "{path}");
+        assert_eq!(page.heading(), "That was too much at once", "{path}");
+    }
+    assert!(teacher.sees("/lab").await.text("main").contains("Next:"));
+    shop.expects(ONCE).await;
+}
+
 #[tokio::test]
 async fn another_site_cannot_play_arm_or_reset_anything() {
     let shop = Shop::open_with_workers(&[]).await;

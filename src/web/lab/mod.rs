@@ -23,10 +23,15 @@ use axum::{
     routing::{get, post},
 };
 
-use super::{error::PageError, fields::Fields, show, views, visitor::Visitor};
+use super::{
+    error::PageError,
+    fields::{Fields, Press},
+    show, views,
+    visitor::Visitor,
+};
 use crate::{
     app::App,
-    checkout::model,
+    checkout::operator,
     lab::{
         Lab,
         runs::{
@@ -116,7 +121,7 @@ async fn arm(
 }
 
 /// `POST /lab/faults/clear`.
-async fn clear(State(app): State<App>, visitor: Visitor) -> Result<Response, PageError> {
+async fn clear(State(app): State<App>, visitor: Visitor, _: Press) -> Result<Response, PageError> {
     let lab = of(&app)?;
     let Ok(simulator) = lab.simulator() else {
         return show(&app, &visitor, StatusCode::CONFLICT, Some(NOT_OURS)).await;
@@ -127,7 +132,7 @@ async fn clear(State(app): State<App>, visitor: Visitor) -> Result<Response, Pag
 }
 
 /// `POST /lab/reset`.
-async fn reset(State(app): State<App>, visitor: Visitor) -> Result<Response, PageError> {
+async fn reset(State(app): State<App>, visitor: Visitor, _: Press) -> Result<Response, PageError> {
     let lab = of(&app)?;
     if lab.simulator().is_err() {
         return show(&app, &visitor, StatusCode::CONFLICT, Some(NOT_OURS)).await;
