@@ -167,6 +167,7 @@ pub(super) fn status(status: Status) -> StatusPage {
         shipping: Some(hostile()),
         total: hostile(),
         tax: Some(tax()),
+        address: vec![hostile(), hostile()],
     }
 }
 
