@@ -407,6 +407,28 @@ async fn the_trail_of_a_checkout_tells_what_happened_to_it_and_whose_it_is_not()
     shop.expects(ONCE).await;
 }
 
+#[tokio::test]
+async fn the_checkouts_are_listed_that_something_has_happened_about_the_latest_first() {
+    let shop = Shop::open_with_workers(&[]).await;
+    let mut bought = Vec::new();
+    for _ in 0..10 {
+        let buyer = shop.visitor().with_cart("TEA-01", 1).await;
+        let status = buyer.buys().await;
+        assert_eq!(buyer.waits_at(&status).await, "Paid");
+        shop.settles().await;
+        shop.finishes().await;
+        bought.insert(0, format!("/lab{status}"));
+    }
+    let teacher = shop.visitor();
+    let lab = teacher.sees("/lab").await;
+    let listed = lab.attributes("a[href^='/lab/checkouts/']", "href");
+    assert_eq!(listed, bought[..8]);
+    assert!(lab.text("main").contains("paid, €4.90"));
+    teacher.posts("/lab/reset", &[]).await;
+    let lab = teacher.sees("/lab").await;
+    assert!(!lab.html.contains("/lab/checkouts/"), "{}", lab.html);
+}
+
 /// A page that waits is told as soon as something happens, and nothing keeps the shop from stopping.
 #[tokio::test]
 async fn whoever_looks_at_a_checkout_is_told_when_there_is_more() {

@@ -41,6 +41,8 @@ use crate::{
         },
         trail::trail as kept,
     },
+    paging::Turn,
+    search,
 };
 
 /// Why there is nothing to be done.
@@ -180,22 +182,17 @@ async fn show(
     show::page(status, &page)
 }
 
-/// The checkouts that something has happened about, the latest first, as far as the shop still knows them.
+/// Those of the shop's newest checkouts that something has happened about, the latest first.
 async fn latest_checkouts(app: &App) -> Result<Vec<views::CheckoutLink>, PageError> {
-    let mut latest = Vec::new();
-    for id in kept().checkouts() {
-        let Ok(known) = id.parse() else {
-            continue;
-        };
-        if let Some(checkout) = model::find(&app.till.db, known).await? {
-            let state = format!("{}, {}", checkout.status, checkout.amount());
-            latest.push(views::CheckoutLink { id, state });
-        }
-        if latest.len() == LISTED {
-            break;
-        }
-    }
-    Ok(latest)
+    let newest = search::page::<operator::Listed>(&app.till.db, "", &Turn::Newest).await?;
+    let newest = newest.map(|page| page.rows).unwrap_or_default();
+    let known = |id: String| {
+        let checkout = newest.iter().find(|it| it.id.to_string() == id)?;
+        let state = format!("{}, {}", checkout.status, checkout.amount());
+        Some(views::CheckoutLink { id, state })
+    };
+    let told = kept().checkouts().into_iter();
+    Ok(told.filter_map(known).take(LISTED).collect())
 }
 
 fn link(run: &Run) -> views::RunLink {
