@@ -46,7 +46,7 @@ fn api() -> ApiPage {
 
 pub(super) fn chrome() -> Chrome {
     Chrome {
-        cart_units: Some(3),
+        cart_units: 3,
         has_mailbox: true,
         has_lab: true,
         has_api: true,
