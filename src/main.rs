@@ -58,6 +58,7 @@ async fn main() -> ExitCode {
 }
 
 async fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
+    args.check()?;
     start_log_with(&args.log, args.is_lab_on())?;
     let end = asked_to_stop()?;
     let shop = Shop::start(args).await?;

@@ -42,7 +42,7 @@ pub async fn drive(till: &Till, checkout: Checkout) -> sqlx::Result<()> {
     let attempt = Attempt::at_checkout(checkout.id, checkout.attempts, calls.noted());
     let rest = match &outcome {
         Outcome::Unknown(doubt) => {
-            tracing::warn!(checkout.id = %checkout.id, attempt = checkout.attempts, ?doubt, "outcome unknown");
+            tracing::warn!(checkout.id = %checkout.id, attempt = checkout.attempts, %doubt, "outcome unknown");
             Rest::after_failure(checkout.failures + 1)
         }
         outcome => match record(&till.db, &attempt, outcome, till.clock.now()).await? {

@@ -4,6 +4,7 @@
 //! 2. [`payment_method`]: what it can be paid with.
 //! 3. [`model`]: the checkout's row and its states.
 //! 4. [`submit`](mod@submit): one form becomes at most one checkout, with its stock held. Committed before any call out.
+//!    [`submit_error`] is why it became none.
 //! 5. [`charge`](mod@charge): the provider is asked, with no transaction open.
 //! 6. [`record`](mod@record): the outcome is written, once, by whoever learns it first.
 //! 7. [`drive`](mod@drive): the lease that lets exactly one of many retries go on with an open checkout.
@@ -33,6 +34,7 @@ pub mod purchase;
 pub mod reconciler;
 pub mod record;
 pub mod submit;
+pub mod submit_error;
 
 use std::sync::Arc;
 
@@ -46,7 +48,8 @@ pub use self::{
     payment_method::PaymentMethod,
     purchase::{Browser, Buyer, IdempotencyKey, Purchase},
     record::{Verdict, record},
-    submit::{SubmitError, Submitted, submit},
+    submit::{Submitted, submit},
+    submit_error::SubmitError,
 };
 use crate::{
     clock::Clock,

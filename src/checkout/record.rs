@@ -9,6 +9,8 @@
 //! too late for its own checkout is given back without one.
 //! Take `status = 'pending'` out of their guard, and two of the tests named `r27` fail.
 
+use std::fmt;
+
 use chrono::{DateTime, Utc};
 
 use super::model::{self, Checkout, Status};
@@ -37,6 +39,18 @@ pub enum Verdict {
     Discrepancy,
 }
 
+/// For the log.
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Concluded => "concluded",
+            Self::Waiting => "still waiting",
+            Self::Nothing => "nothing to do",
+            Self::Discrepancy => "put aside as a discrepancy",
+        })
+    }
+}
+
 /// Writes down what came of `attempt`, and its calls, in a transaction of its own.
 pub async fn record(
     db: &Db,
@@ -46,7 +60,7 @@ pub async fn record(
 ) -> sqlx::Result<Verdict> {
     let verdict = retrying(|| record_once(db, attempt, outcome, now)).await?;
     let (id, outcome) = (attempt.checkout, outcome.name());
-    tracing::info!(checkout.id = %id, outcome, ?verdict, "outcome recorded");
+    tracing::info!(checkout.id = %id, outcome, %verdict, "outcome recorded");
     Ok(verdict)
 }
 

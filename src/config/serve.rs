@@ -147,7 +147,6 @@ pub struct ServeArgs {
     #[arg(
         long,
         env = "LAB",
-        overrides_with = "no_lab",
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = "true",
@@ -157,7 +156,7 @@ pub struct ServeArgs {
     )]
     pub lab: Option<bool>,
     /// Show nothing of it
-    #[arg(long, overrides_with = "lab")]
+    #[arg(long)]
     pub no_lab: bool,
     /// Do nothing in the background: leave what follows a payment to other processes
     #[arg(long = "no-workers", action = ArgAction::SetFalse)]
@@ -168,6 +167,14 @@ pub struct ServeArgs {
 }
 
 impl ServeArgs {
+    /// Refuses what contradicts itself, be one half of it in the environment.
+    pub fn check(&self) -> Result<(), &'static str> {
+        if self.no_lab && self.lab == Some(true) {
+            return Err("--no-lab cannot be used with --lab, nor while LAB says to show it");
+        }
+        Ok(())
+    }
+
     /// The keys of the programs that may use the API. Whoever sees the lab may try it without one of their own.
     pub fn api_keys(&self) -> Vec<Secret> {
         if self.api_keys.is_empty() && self.is_lab_on() {

@@ -63,7 +63,7 @@ pub async fn drive(till: &Till, claimed: Claimed) -> sqlx::Result<()> {
     match outcome {
         RefundOutcome::Made(made) => {
             let verdict = retrying(|| record(db, &attempt, &made, now())).await?;
-            tracing::info!(?verdict, "refund recorded");
+            tracing::info!(%verdict, "refund recorded");
             if verdict == Verdict::Concluded {
                 return Ok(());
             }
@@ -73,7 +73,7 @@ pub async fn drive(till: &Till, claimed: Claimed) -> sqlx::Result<()> {
             return retrying(|| give_up(db, &attempt, &claimed.refund, &code, now())).await;
         }
         RefundOutcome::Unknown(doubt) => {
-            tracing::warn!(attempt = claimed.attempts, ?doubt, "refund unknown");
+            tracing::warn!(attempt = claimed.attempts, %doubt, "refund unknown");
             unwritten = Some(&attempt);
             if doubt == Doubt::StoredError {
                 // Of no more use. Another one is safe: the call is over, so whatever it made is found by then.

@@ -39,6 +39,15 @@ pub enum Status {
 }
 
 impl Status {
+    /// What it is called in the database, the API and the log.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Succeeded => "succeeded",
+            Self::Failed => "failed",
+        }
+    }
+
     /// What one of the provider's states comes to. `None` for one that we do not know.
     pub fn of(provider: &str) -> Option<Self> {
         match provider {

@@ -59,7 +59,7 @@ pub async fn request(till: &Till, wish: &Wish) -> Result<Requested, RequestError
             tracing::info!(refund.id = %refund.id, amount = %refund.amount(), requester = %wish.requester, "refund requested");
         }
         Requested::Existing(_) => {
-            tracing::info!(refund.id = %refund.id, status = ?refund.status, "refund found again");
+            tracing::info!(refund.id = %refund.id, status = refund.status.name(), "refund found again");
         }
     }
     Ok(requested)

@@ -102,7 +102,7 @@ pub(super) async fn find(
     Ok(body.map(|body| serde_json::from_str(&body)).transpose()?)
 }
 
-/// The object with this id, of any kind: what `expand[]` puts in the id's place. Of a deleted one nothing is left
+/// The object with this id, of any kind, such as `expand[]` puts in the id's place. Of a deleted one nothing is left
 /// to see but that it is deleted.
 pub(super) async fn find_any(
     tx: &mut SqliteConnection,

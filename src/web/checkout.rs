@@ -18,7 +18,7 @@ use crate::{
         earlier::{self, Earlier},
         limits::TooMany,
         model,
-        submit::Short,
+        submit_error::Short,
     },
     db::retrying,
     ids::CartId,

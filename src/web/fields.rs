@@ -1,4 +1,4 @@
-//! The fields of a posted form, before anybody has looked at them.
+//! What a form has posted: its fields, before anybody has looked at them, or the press of its button alone.
 
 use std::collections::HashMap;
 
@@ -39,13 +39,27 @@ impl<S: Send + Sync> FromRequest<S> for Fields {
         if !essence.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
             return Err(PageError::NotAForm);
         }
-        let body =
-            Bytes::from_request(request, state)
-                .await
-                .map_err(|rejection| match rejection.into_response().status() {
-                    StatusCode::PAYLOAD_TOO_LARGE => PageError::TooLarge,
-                    _ => PageError::CutOff,
-                })?;
+        let body = body(request, state).await?;
         Ok(Self(form_urlencoded::parse(&body).into_owned().collect()))
     }
+}
+
+/// The press of a button without fields. Nothing need be sent along, and no more may be than with any form.
+#[derive(Debug)]
+pub struct Press;
+
+impl<S: Send + Sync> FromRequest<S> for Press {
+    type Rejection = PageError;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, PageError> {
+        body(request, state).await.map(|_| Self)
+    }
+}
+
+async fn body<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes, PageError> {
+    let body = Bytes::from_request(request, state).await;
+    body.map_err(|rejection| match rejection.into_response().status() {
+        StatusCode::PAYLOAD_TOO_LARGE => PageError::TooLarge,
+        _ => PageError::CutOff,
+    })
 }

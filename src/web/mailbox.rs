@@ -2,9 +2,11 @@
 //! them can open every order.
 
 use axum::{
+    Router,
     extract::State,
     http::{StatusCode, header::CONTENT_SECURITY_POLICY},
     response::{Html, IntoResponse as _, Response},
+    routing::get,
 };
 
 use super::{error::PageError, path::Path, show, views, visitor::Visitor};
@@ -13,8 +15,19 @@ use crate::{app::App, clock, mail::mailbox::Letter};
 /// What others have written, customers for instance, is in a mail. It may look as it likes, and do nothing.
 const STYLE_ALONE: &str = "sandbox allow-popups; default-src 'none'; style-src 'unsafe-inline'";
 
+/// The pages, where mails are shown; else none, whatever the method.
+pub fn router(app: &App) -> Router<App> {
+    if app.mailbox.is_none() {
+        return Router::new();
+    }
+    Router::new()
+        .route("/mailbox", get(list))
+        .route("/mailbox/{name}", get(letter))
+        .route("/mailbox/{name}/html", get(html))
+}
+
 /// `GET /mailbox`.
-pub async fn list(State(app): State<App>, visitor: Visitor) -> Result<Response, PageError> {
+async fn list(State(app): State<App>, visitor: Visitor) -> Result<Response, PageError> {
     let mailbox = app.mailbox.as_ref().ok_or(PageError::NotFound)?;
     let letters = mailbox.newest().await?;
     let page = views::MailboxPage {
@@ -25,7 +38,7 @@ pub async fn list(State(app): State<App>, visitor: Visitor) -> Result<Response, 
 }
 
 /// `GET /mailbox/{name}`: its head, and what it says as plain text.
-pub async fn letter(
+async fn letter(
     State(app): State<App>,
     visitor: Visitor,
     Path(name): Path<String>,
@@ -40,7 +53,7 @@ pub async fn letter(
 }
 
 /// `GET /mailbox/{name}/html`: as a mail program shows it.
-pub async fn html(State(app): State<App>, Path(name): Path<String>) -> Result<Response, PageError> {
+async fn html(State(app): State<App>, Path(name): Path<String>) -> Result<Response, PageError> {
     let letter = find(&app, &name).await?;
     let policy = [(CONTENT_SECURITY_POLICY, STYLE_ALONE)];
     Ok((policy, Html(letter.html)).into_response())

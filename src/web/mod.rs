@@ -49,11 +49,8 @@ const FORM_MAX: usize = 64 * 1024;
 
 /// All of it.
 pub fn router(app: App) -> Router {
-    let behind = Router::new()
-        .route("/mailbox", get(mailbox::list))
-        .route("/mailbox/{name}", get(mailbox::letter))
-        .route("/mailbox/{name}/html", get(mailbox::html))
-        .merge(lab::router())
+    let behind = mailbox::router(&app)
+        .merge(lab::router(&app))
         .layer(from_fn_with_state(app.clone(), own_name::only));
     let pages = Router::new()
         .route("/", get(catalog::list))

@@ -53,6 +53,10 @@ pub async fn status(
         shipping: show::unless_zero(checkout.shipping()),
         total: checkout.amount().to_string(),
         tax: show::tax(checkout.tax()),
+        address: match checkout.status {
+            Status::Pending | Status::Paid => checkout.buyer.address_lines(),
+            Status::Declined | Status::Canceled => Vec::new(),
+        },
         status: view(&app, &visitor, checkout).await?,
     };
     show::page(StatusCode::OK, &page)

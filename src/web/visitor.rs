@@ -51,7 +51,7 @@ impl Visitor {
             None => 0,
         };
         Ok(Chrome {
-            cart_units: Some(cart_units),
+            cart_units,
             has_mailbox: app.mailbox.is_some(),
             has_lab: app.lab.is_some(),
             has_api: !app.api_keys.is_empty(),

@@ -17,6 +17,8 @@ pub mod missed;
 pub mod operator;
 pub mod signature;
 
+use std::fmt;
+
 use chrono::{DateTime, Utc};
 
 pub use self::event::{Event, NotAnEvent};
@@ -35,6 +37,16 @@ pub enum Received {
     Processed(Verdict),
 }
 
+/// For the log.
+impl fmt::Display for Received {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Duplicate => f.write_str("here before"),
+            Self::Processed(verdict) => verdict.fmt(f),
+        }
+    }
+}
+
 /// Processes `event`, once however often it is delivered, also by several processes at once.
 pub async fn receive(db: &Db, event: &Event, now: DateTime<Utc>) -> sqlx::Result<Received> {
     let received = retrying(|| receive_once(db, event, now)).await?;
@@ -43,7 +55,7 @@ pub async fn receive(db: &Db, event: &Event, now: DateTime<Utc>) -> sqlx::Result
         checkout.id = checkout,
         event.id,
         event.kind,
-        ?received,
+        %received,
         "event received"
     );
     Ok(received)

@@ -218,4 +218,18 @@ async fn no_search_no_place_and_no_form_is_an_error_of_ours() {
         303,
         "it needs nothing of it"
     );
+    for path in [
+        "/admin/mail/retry",
+        &format!("/admin/mail/{nobody}/retry"),
+        "/admin/outbox/retry",
+        "/admin/outbox/1/retry",
+        "/admin/audit",
+    ] {
+        let too_long = operator
+            .request(reqwest::Method::POST, path)
+            .body("x".repeat(64 * 1024 + 1));
+        let page = operator.send(too_long).await;
+        assert_eq!(page.status, 413, "{path}");
+        assert_eq!(page.heading(), "This form did not arrive as it was sent");
+    }
 }

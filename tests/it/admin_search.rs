@@ -44,6 +44,7 @@ async fn a_checkout_is_found_by_whatever_somebody_has_in_hand() {
         id.to_uppercase(),
         format!("%20{number}%20"),
         number.to_lowercase(),
+        number.replace('-', ""),
         intent,
         event,
         of_ada("select idempotency_key from checkouts where email = 'Ada@Example.org'").await,

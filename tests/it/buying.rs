@@ -350,6 +350,33 @@ async fn r18_the_same_key_with_other_content_is_refused_and_changes_nothing() {
     assert_eq!(creates.len(), 1, "the provider heard of it once");
 }
 
+/// Another address is no other purchase. The first one stands, and the page says which it was.
+#[tokio::test]
+async fn a_form_that_comes_again_with_another_address_shows_the_one_that_counts() {
+    let shop = Shop::open().await;
+    let buyer = shop.visitor().with_cart("TEA-01", 1).await;
+    let form = buyer.opens_checkout().await;
+    let asked = form.with("payment_method", "pm_card_threeDSecure2Required");
+    let first = buyer.submits(&asked).await.location().to_owned();
+
+    let moved = asked.with("address", "2 Other Street");
+    assert_eq!(buyer.submits(&moved).await.location(), first);
+    let page = buyer.sees(&first).await;
+    assert_eq!(page.heading(), "Your bank wants to ask you");
+    assert_eq!(
+        page.text("address"),
+        "A Buyer 1 Plain Street 12345 Ordinary Germany"
+    );
+
+    let somebody = shop.visitor().with_cart("TEA-01", 1).await;
+    let form = somebody.opens_checkout().await;
+    let declined = form.with("payment_method", "pm_card_chargeDeclined");
+    let ended = somebody.submits(&declined).await.location().to_owned();
+    let page = somebody.sees(&ended).await;
+    assert_eq!(page.heading(), "The payment was declined");
+    assert_eq!(page.text("address"), "", "nothing goes anywhere");
+}
+
 #[tokio::test]
 async fn r24_a_key_belongs_to_its_session() {
     let shop = Shop::open().await;

@@ -117,6 +117,8 @@ fn a_bad_value_is_one_clear_line_and_exit_2() {
         (&["--provider-timeout", "soon"], "--provider-timeout"),
         (&["--provider-timeout", "0s"], "--provider-timeout"),
         (&["--lab=perhaps"], "--lab"),
+        (&["--lab", "--no-lab"], "--no-lab cannot be used with --lab"),
+        (&["--no-lab", "--lab"], "--no-lab cannot be used with --lab"),
         (&["--lease", "-1s"], "-1"),
         (&["--lease", "100days"], "--lease"),
         (&["--keep-events", "30days"], "31days at least"),
@@ -197,6 +199,9 @@ fn a_bad_value_is_one_clear_line_and_exit_2() {
     let mut command = program(folder.path());
     let output = command.env("LEASE", "soon").output().expect("it starts");
     is_unusable(&output, "--lease");
+    let mut command = program(folder.path());
+    let output = command.arg("--no-lab").env("LAB", "on").output();
+    is_unusable(&output.expect("it starts"), "LAB");
 }
 
 #[tokio::test]

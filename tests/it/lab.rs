@@ -64,6 +64,39 @@ fn counts(page: &Page, line: &str) -> [i64; 3] {
     [number(&cells[0]), number(&cells[1]), number(&cells[2])]
 }
 
+/// No step speaks as Rust does, which writes `Processed(Nothing)`.
+fn is_told_in_plain_words(page: &Page) {
+    let whose = page.texts(".steps small");
+    for (step, whose) in page.texts(".steps li").iter().zip(whose) {
+        let told = step.strip_suffix(&whose).expect("it ends with whose it is");
+        let is_rust = |word: &str| {
+            let mut letters = word.chars();
+            letters.next().is_some_and(char::is_uppercase)
+                && letters.next().is_some_and(char::is_lowercase)
+        };
+        let words = || told.split(|c: char| !c.is_alphanumeric());
+        assert!(
+            !words().any(is_rust) && !told.contains(['(', '{']),
+            "{step}"
+        );
+    }
+}
+
+/// Whatever is read or written is linked to the lines that do it.
+fn leads_to_each_statement(page: &Page) {
+    let is_statement = |part: &&str| {
+        let verbs = ["insert ", "update ", "delete ", "select "];
+        verbs.iter().any(|verb| part.starts_with(verb))
+    };
+    let steps = page.texts(".steps li");
+    let told = steps.iter().flat_map(|step| step.split([':', ',']));
+    let told: Vec<&str> = told.map(str::trim).filter(is_statement).collect();
+    let links = page.texts(".steps a");
+    let linked = links.iter().map(String::as_str).filter(is_statement);
+    assert_eq!(linked.count(), told.len(), "{told:?}");
+    assert!(told.len() > 10, "{told:?}");
+}
+
 /// The naive twin shows its fault, the shop has none, and both are what the ledgers say.
 async fn shows(scenario: &str, naive: Fault) {
     shows_with(scenario, naive, [0, 0]).await;
@@ -91,6 +124,9 @@ async fn shows_with(scenario: &str, naive: Fault, refunds: [i64; 2]) {
         "{verdicts:?}"
     );
     assert!(!verdicts[0].starts_with("As it should be"), "{verdicts:?}");
+
+    is_told_in_plain_words(&page);
+    leads_to_each_statement(&page);
 
     let visitor = shop.visitor();
     let stage = page.link_that_starts("/lab/runs/");
@@ -371,6 +407,28 @@ async fn the_trail_of_a_checkout_tells_what_happened_to_it_and_whose_it_is_not()
     shop.expects(ONCE).await;
 }
 
+#[tokio::test]
+async fn the_checkouts_are_listed_that_something_has_happened_about_the_latest_first() {
+    let shop = Shop::open_with_workers(&[]).await;
+    let mut bought = Vec::new();
+    for _ in 0..10 {
+        let buyer = shop.visitor().with_cart("TEA-01", 1).await;
+        let status = buyer.buys().await;
+        assert_eq!(buyer.waits_at(&status).await, "Paid");
+        shop.settles().await;
+        shop.finishes().await;
+        bought.insert(0, format!("/lab{status}"));
+    }
+    let teacher = shop.visitor();
+    let lab = teacher.sees("/lab").await;
+    let listed = lab.attributes("a[href^='/lab/checkouts/']", "href");
+    assert_eq!(listed, bought[..8]);
+    assert!(lab.text("main").contains("paid, €4.90"));
+    teacher.posts("/lab/reset", &[]).await;
+    let lab = teacher.sees("/lab").await;
+    assert!(!lab.html.contains("/lab/checkouts/"), "{}", lab.html);
+}
+
 /// A page that waits is told as soon as something happens, and nothing keeps the shop from stopping.
 #[tokio::test]
 async fn whoever_looks_at_a_checkout_is_told_when_there_is_more() {
@@ -474,6 +532,32 @@ async fn starting_over_forgets_every_purchase_on_both_sides() {
     assert_eq!(buyer.waits_at(&status).await, "Paid");
     shop.expects(ONCE).await;
     plays(&shop, "double-click").await;
+}
+
+/// No form of the lab is longer than any other.
+#[tokio::test]
+async fn what_is_too_long_for_a_form_is_not_read() {
+    let shop = Shop::open_with_workers(&[]).await;
+    let buyer = shop.visitor().with_cart("TEA-01", 1).await;
+    let status = buyer.buys().await;
+    assert_eq!(buyer.waits_at(&status).await, "Paid");
+    let teacher = shop.visitor();
+    teacher
+        .posts("/lab/faults", &[("fault", "mail-down")])
+        .await;
+    let too_long = "x".repeat(64 * 1024);
+    for path in [
+        "/lab/runs",
+        "/lab/faults",
+        "/lab/faults/clear",
+        "/lab/reset",
+    ] {
+        let page = teacher.posts(path, &[("scenario", &too_long)]).await;
+        assert_eq!(page.status, 413, "{path}");
+        assert_eq!(page.heading(), "That was too much at once", "{path}");
+    }
+    assert!(teacher.sees("/lab").await.text("main").contains("Next:"));
+    shop.expects(ONCE).await;
 }
 
 #[tokio::test]
@@ -599,6 +683,7 @@ async fn without_the_lab_there_is_none_of_it() {
     ] {
         let fields = [("scenario", "double-click"), ("fault", "drop-response")];
         assert_eq!(buyer.posts(path, &fields).await.status, 404, "{path}");
+        assert_eq!(buyer.sees(path).await.status, 404, "{path}");
     }
     assert_eq!(buyer.sees("/").await.text(".site-nav a[href='/lab']"), "");
     shop.expects(ONCE).await;

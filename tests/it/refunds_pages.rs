@@ -440,6 +440,8 @@ async fn what_is_no_form_changes_nothing() {
         .basic_auth("admin", Some(crate::world::PASSWORD))
         .header("content-type", "application/json")
         .body("{}");
-    assert_eq!(body.send().await.expect("an answer").status(), 415);
+    let answer = Page::of(body.send().await.expect("an answer")).await;
+    assert_eq!(answer.status, 415);
+    assert_eq!(answer.heading(), "This form did not arrive as it was sent");
     assert_eq!(shop.count(BOOKED).await, 0);
 }

@@ -14,11 +14,12 @@
 //!
 //! 1. here: the runs, and who makes them.
 //! 2. [`scenarios`]: the stories.
-//! 3. [`strike`]: which faults are tried where.
-//! 4. [`verdict`]: what is wrong with how a run ended.
-//! 5. [`report`]: what is told of it.
-//! 6. [`alone`]: what is told of one run by itself.
-//! 7. [`beside`]: the safe flow beside the naive one, which has to be found out.
+//! 3. `tellings`: how each is told.
+//! 4. [`strike`]: which faults are tried where.
+//! 5. [`verdict`]: what is wrong with how a run ended.
+//! 6. [`report`]: what is told of it.
+//! 7. [`alone`]: what is told of one run by itself.
+//! 8. [`beside`]: the safe flow beside the naive one, which has to be found out.
 
 pub mod alone;
 pub mod beside;
@@ -27,6 +28,7 @@ pub mod report;
 mod run;
 pub mod scenarios;
 pub mod strike;
+mod tellings;
 #[cfg(test)]
 mod tests;
 pub mod verdict;

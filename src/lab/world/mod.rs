@@ -17,13 +17,15 @@
 //! 2. [`fault`]: what can go wrong, and where.
 //! 3. `watch`: the probe of a world.
 //! 4. `step`: one thing after the other, and what a fault lets happen in between.
-//! 5. [`life`]: a process.
-//! 6. [`ground`]: what worlds share: a scratch database, and a provider.
-//! 7. `tally`: what it came to.
+//! 5. `news`: what the provider tells.
+//! 6. [`life`]: a process.
+//! 7. [`ground`]: what worlds share: a scratch database, and a provider.
+//! 8. `tally`: what it came to.
 
 pub mod fault;
 pub mod ground;
 pub mod life;
+mod news;
 mod step;
 mod tally;
 #[cfg(test)]
@@ -33,7 +35,6 @@ mod watch;
 use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use chrono::{DateTime, Utc};
-use serde_json::Value;
 use tokio::sync::mpsc;
 
 pub use self::{
@@ -45,6 +46,7 @@ pub use self::{
 };
 use self::{
     life::Open,
+    news::Told,
     step::Act,
     watch::{Order, Watch},
 };
@@ -69,16 +71,6 @@ pub struct World<'g> {
     told: Told,
     /// The events that the shop has taken.
     taken: HashSet<String>,
-}
-
-/// The provider's events, which are asked for when there may be more.
-#[derive(Default)]
-struct Told {
-    events: Vec<Arc<Value>>,
-    /// How many boundaries had been passed when they were asked for; `None` when something else has changed since.
-    after: Option<usize>,
-    /// A process has died. What it had sent may arrive at any time.
-    is_uncertain: bool,
 }
 
 impl<'g> World<'g> {
@@ -120,36 +112,6 @@ impl<'g> World<'g> {
     /// Lets the workers do once what is due.
     pub async fn work(&mut self) -> Result<(), Failed> {
         let _ = self.run(Act::Work).await?;
-        Ok(())
-    }
-
-    /// The events that the provider has made and the shop has not taken, the oldest first.
-    pub async fn news(&mut self) -> Result<Vec<Arc<Value>>, Failed> {
-        let mut events = self.everything_told().await?;
-        events.retain(|event| !self.taken.contains(&id_of(event)));
-        Ok(events)
-    }
-
-    /// All events that the provider has made, the oldest first.
-    pub async fn everything_told(&mut self) -> Result<Vec<Arc<Value>>, Failed> {
-        let is_known = |after| !self.watch.has_sent_since(after);
-        if self.told.is_uncertain || !self.told.after.is_some_and(is_known) {
-            self.told.after = Some(self.watch.count());
-            self.told.events = self.ground.events().await?;
-        }
-        Ok(self.told.events.clone())
-    }
-
-    /// The provider delivers an event. It is not news any more once it is taken.
-    pub async fn deliver(&mut self, event: Arc<Value>) -> Result<Result<Answer, NoAnswer>, Failed> {
-        self.ask(Request::Deliver(event)).await
-    }
-
-    /// The provider delivers each of the news once.
-    pub async fn deliver_news(&mut self) -> Result<(), Failed> {
-        for event in self.news().await? {
-            let _ = self.deliver(event).await?;
-        }
         Ok(())
     }
 
@@ -308,9 +270,4 @@ pub enum Settled {
     Yes,
     /// It went on and on.
     Never,
-}
-
-fn id_of(event: &Value) -> String {
-    let id = event.get("id").and_then(Value::as_str);
-    id.unwrap_or_default().to_owned()
 }

@@ -10,8 +10,9 @@ use futures_util::{StreamExt as _, stream::FuturesUnordered};
 use tokio::task::JoinHandle;
 
 use super::{
-    World, id_of,
+    World,
     life::Life,
+    news::id_of,
     watch::{Go, Order},
 };
 use crate::lab::flow::{Answer, Failed, NoAnswer, Request};

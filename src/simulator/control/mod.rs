@@ -18,6 +18,7 @@ use super::{
     faults::{ArmedFault, Chaos, Fault},
     journal::{self, LoggedRequest},
     ledger::{self, Ledger},
+    objects,
     refused::Refused,
     schedule,
     webhook_endpoints::{self, RolledSecret},
@@ -45,6 +46,9 @@ pub enum ControlError {
     /// There is no webhook endpoint with this id.
     #[error("there is no webhook endpoint {0}")]
     NoSuchEndpoint(String),
+    /// There is no object with this id.
+    #[error("there is no object {0}")]
+    NoSuchObject(String),
     /// The simulator's database failed, or it was closed.
     #[error("the simulator failed: {0}")]
     Failed(#[source] Box<dyn std::error::Error + Send + Sync>),
@@ -208,8 +212,13 @@ impl Control {
 
     /// Does now what would happen by itself later, whatever its time: an asynchronous capture is counted, a bank
     /// debit is decided, an authorization expires, … With `object` only what happens to the object with this id.
-    /// Returns how much happened.
+    /// Returns how much happened, which is nothing where nothing is scheduled.
     pub async fn settle(&self, object: Option<&str>) -> Result<usize, ControlError> {
+        if let Some(id) = object {
+            let mut tx = self.shared.store.read().await?;
+            let found = objects::find_any(&mut tx, id).await?;
+            found.ok_or_else(|| ControlError::NoSuchObject(id.to_owned()))?;
+        }
         Ok(schedule::settle(&self.shared, object).await?)
     }
 
@@ -252,6 +261,7 @@ impl From<ControlError> for ApiError {
                 Self::missing("event", &event, "id").status(StatusCode::NOT_FOUND)
             }
             ControlError::NoSuchEndpoint(endpoint) => webhook_endpoints::not_found(&endpoint),
+            ControlError::NoSuchObject(id) => Self::missing("object", &id, "object").not_found(),
             ControlError::Failed(cause) => Self::internal(cause),
         }
     }

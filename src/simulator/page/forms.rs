@@ -247,6 +247,7 @@ async fn back<T>(
         Err(ControlError::Refused(refused)) => refused.to_string(),
         Err(ControlError::NoSuchEvent(event)) => format!("There is no event {event}."),
         Err(ControlError::NoSuchEndpoint(id)) => format!("There is no webhook endpoint {id}."),
+        Err(ControlError::NoSuchObject(id)) => format!("There is no object {id}."),
         Err(failed @ ControlError::Failed(_)) => return Err(failed.into()),
     };
     let typed = Typed {

@@ -12,7 +12,7 @@ use crate::{
     audit::{self, AuditError, Report},
     checkout::operator::Listed,
     search::names_one,
-    web::show,
+    web::{error::PageError, fields::Press, show},
 };
 
 const HERE: &str = "/admin/audit";
@@ -53,7 +53,11 @@ pub async fn ask() -> Result<Response, Failure> {
 }
 
 /// `POST /admin/audit`.
-pub async fn run(State(app): State<App>) -> Result<Response, Failure> {
+pub async fn run(
+    State(app): State<App>,
+    press: Result<Press, PageError>,
+) -> Result<Response, Failure> {
+    press?;
     let Ok(_only) = app.auditing.try_lock() else {
         let busy = "Another audit is running. Try again when it is over.";
         return answer(StatusCode::SERVICE_UNAVAILABLE, Some(busy.to_owned()), None);

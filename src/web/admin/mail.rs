@@ -21,8 +21,11 @@ use crate::{
         operator::{self, Listed, Which},
     },
     paging::SIZE,
-    web::path::Path,
-    web::{error::PageError, fields::Fields},
+    web::{
+        error::PageError,
+        fields::{Fields, Press},
+        path::Path,
+    },
 };
 
 const HERE: &str = "/admin/mail";
@@ -112,7 +115,11 @@ fn action(it: &Listed, state: &str) -> Cell {
 }
 
 /// `POST /admin/mail/retry`: all that were given up.
-pub async fn retry_all(State(app): State<App>) -> Result<Redirect, Failure> {
+pub async fn retry_all(
+    State(app): State<App>,
+    press: Result<Press, PageError>,
+) -> Result<Redirect, Failure> {
+    press?;
     retry(&app, None).await
 }
 
@@ -120,7 +127,9 @@ pub async fn retry_all(State(app): State<App>) -> Result<Redirect, Failure> {
 pub async fn retry_one(
     State(app): State<App>,
     Path(about): Path<String>,
+    press: Result<Press, PageError>,
 ) -> Result<Redirect, Failure> {
+    press?;
     let about = Uuid::try_parse(&about).map_err(|_| PageError::NotFound)?;
     retry(&app, Some(Which::About(about))).await
 }

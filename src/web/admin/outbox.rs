@@ -16,8 +16,7 @@ use crate::{
     db::Db,
     outbox::operator::{self, OutboxRow},
     paging::SIZE,
-    web::error::PageError,
-    web::path::Path,
+    web::{error::PageError, fields::Press, path::Path},
 };
 
 const HERE: &str = "/admin/outbox";
@@ -83,7 +82,11 @@ fn row(it: &OutboxRow) -> Vec<Cell> {
 }
 
 /// `POST /admin/outbox/retry`: all that are parked.
-pub async fn retry_all(State(app): State<App>) -> Result<Redirect, Failure> {
+pub async fn retry_all(
+    State(app): State<App>,
+    press: Result<Press, PageError>,
+) -> Result<Redirect, Failure> {
+    press?;
     retry(&app, None).await
 }
 
@@ -91,7 +94,9 @@ pub async fn retry_all(State(app): State<App>) -> Result<Redirect, Failure> {
 pub async fn retry_one(
     State(app): State<App>,
     Path(id): Path<String>,
+    press: Result<Press, PageError>,
 ) -> Result<Redirect, Failure> {
+    press?;
     let id = id.parse().map_err(|_| PageError::NotFound)?;
     retry(&app, Some(id)).await
 }

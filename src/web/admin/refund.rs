@@ -37,10 +37,10 @@ pub async fn form(State(app): State<App>, Path(number): Path<String>) -> Result<
 pub async fn ask(
     State(app): State<App>,
     Path(number): Path<String>,
-    fields: Fields,
+    fields: Result<Fields, PageError>,
 ) -> Result<Response, Failure> {
     let account = Account::of(&app, &number).await?;
-    let mut form = RefundForm::posted(&fields);
+    let mut form = RefundForm::posted(&fields?);
     let Some(wish) = form.parse(&account.order) else {
         let problem = form.is_tampered_with().then(|| {
             "The form did not arrive as we sent it. Check it here and send it again.".to_owned()

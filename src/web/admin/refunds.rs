@@ -61,9 +61,10 @@ fn story(text: &str, it: &Listed) -> Cell {
 
 /// How a refund stands, in its colour.
 pub fn state(status: Status) -> Cell {
-    match status {
-        Status::Pending => Cell::state("pending", "wait"),
-        Status::Succeeded => Cell::state("succeeded", "good"),
-        Status::Failed => Cell::state("failed", "bad"),
-    }
+    let tone = match status {
+        Status::Pending => "wait",
+        Status::Succeeded => "good",
+        Status::Failed => "bad",
+    };
+    Cell::state(status.name(), tone)
 }

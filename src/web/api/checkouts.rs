@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     app::App,
-    checkout::{self, Checkout, Status, SubmitError, Submitted, model, submit::Short},
+    checkout::{self, Checkout, Status, SubmitError, Submitted, model, submit_error::Short},
     ids::CheckoutId,
     orders,
     refunds::late::{self, TooLate},

@@ -15,7 +15,7 @@ pub async fn serve(State(app): State<App>) -> Result<Response, PageError> {
     let document = serde_json::to_value(document).unwrap_or_default();
     let page = views::ApiPage {
         chrome: views::Chrome {
-            cart_units: None,
+            cart_units: 0,
             has_mailbox: app.mailbox.is_some(),
             has_lab: app.lab.is_some(),
             has_api: true,

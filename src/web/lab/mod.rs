@@ -23,10 +23,15 @@ use axum::{
     routing::{get, post},
 };
 
-use super::{error::PageError, fields::Fields, show, views, visitor::Visitor};
+use super::{
+    error::PageError,
+    fields::{Fields, Press},
+    show, views,
+    visitor::Visitor,
+};
 use crate::{
     app::App,
-    checkout::model,
+    checkout::operator,
     lab::{
         Lab,
         runs::{
@@ -36,6 +41,8 @@ use crate::{
         },
         trail::trail as kept,
     },
+    paging::Turn,
+    search,
 };
 
 /// Why there is nothing to be done.
@@ -45,8 +52,11 @@ const NOT_OURS: &str =
 /// How many runs are listed, and how many checkouts.
 const LISTED: usize = 8;
 
-/// All of them.
-pub fn router() -> Router<App> {
+/// All of them, where there is a lab; else none, whatever the method.
+pub fn router(app: &App) -> Router<App> {
+    if app.lab.is_none() {
+        return Router::new();
+    }
     Router::new()
         .route("/lab", get(page))
         .route("/lab/runs", post(begin))
@@ -113,7 +123,7 @@ async fn arm(
 }
 
 /// `POST /lab/faults/clear`.
-async fn clear(State(app): State<App>, visitor: Visitor) -> Result<Response, PageError> {
+async fn clear(State(app): State<App>, visitor: Visitor, _: Press) -> Result<Response, PageError> {
     let lab = of(&app)?;
     let Ok(simulator) = lab.simulator() else {
         return show(&app, &visitor, StatusCode::CONFLICT, Some(NOT_OURS)).await;
@@ -124,7 +134,7 @@ async fn clear(State(app): State<App>, visitor: Visitor) -> Result<Response, Pag
 }
 
 /// `POST /lab/reset`.
-async fn reset(State(app): State<App>, visitor: Visitor) -> Result<Response, PageError> {
+async fn reset(State(app): State<App>, visitor: Visitor, _: Press) -> Result<Response, PageError> {
     let lab = of(&app)?;
     if lab.simulator().is_err() {
         return show(&app, &visitor, StatusCode::CONFLICT, Some(NOT_OURS)).await;
@@ -172,22 +182,17 @@ async fn show(
     show::page(status, &page)
 }
 
-/// The checkouts that something has happened about, the latest first, as far as the shop still knows them.
+/// Those of the shop's newest checkouts that something has happened about, the latest first.
 async fn latest_checkouts(app: &App) -> Result<Vec<views::CheckoutLink>, PageError> {
-    let mut latest = Vec::new();
-    for id in kept().checkouts() {
-        let Ok(known) = id.parse() else {
-            continue;
-        };
-        if let Some(checkout) = model::find(&app.till.db, known).await? {
-            let state = format!("{}, {}", checkout.status, checkout.amount());
-            latest.push(views::CheckoutLink { id, state });
-        }
-        if latest.len() == LISTED {
-            break;
-        }
-    }
-    Ok(latest)
+    let newest = search::page::<operator::Listed>(&app.till.db, "", &Turn::Newest).await?;
+    let newest = newest.map(|page| page.rows).unwrap_or_default();
+    let known = |id: String| {
+        let checkout = newest.iter().find(|it| it.id.to_string() == id)?;
+        let state = format!("{}, {}", checkout.status, checkout.amount());
+        Some(views::CheckoutLink { id, state })
+    };
+    let told = kept().checkouts().into_iter();
+    Ok(told.filter_map(known).take(LISTED).collect())
 }
 
 fn link(run: &Run) -> views::RunLink {

@@ -60,7 +60,8 @@ impl ErrorPage {
             ),
             405 => (
                 "This address cannot be opened like that",
-                "You may have reloaded a page that answered a form. Nothing was done. Your cart shows how things stand.",
+                "It is there for something else, and nothing was done. If you reloaded a page that answered a form, your cart \
+                 shows how things stand.",
                 "/cart",
                 "To your cart",
             ),

@@ -37,8 +37,9 @@ use super::assets::{self, Assets};
 /// What every page has around it.
 #[derive(Clone, Debug, Default)]
 pub struct Chrome {
-    /// The units in the visitor's cart, shown beside the link to it. `None` where nobody looked, as on a page about an error.
-    pub cart_units: Option<i64>,
+    /// The units in the visitor's cart, shown beside the link to it when there are any. None where nobody looked, as on a page
+    /// about an error.
+    pub cart_units: i64,
     /// Whether the mails that the shop sends can be looked at.
     pub has_mailbox: bool,
     /// Whether what is behind the shop can be looked at.

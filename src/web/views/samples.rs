@@ -1,5 +1,7 @@
 //! Every page with hostile text in every field, for the tests.
 
+mod lab;
+
 use askama::Template;
 
 use super::*;
@@ -46,7 +48,7 @@ fn api() -> ApiPage {
 
 pub(super) fn chrome() -> Chrome {
     Chrome {
-        cart_units: Some(3),
+        cart_units: 3,
         has_mailbox: true,
         has_lab: true,
         has_api: true,
@@ -167,6 +169,7 @@ pub(super) fn status(status: Status) -> StatusPage {
         shipping: Some(hostile()),
         total: hostile(),
         tax: Some(tax()),
+        address: vec![hostile(), hostile()],
     }
 }
 
@@ -237,124 +240,6 @@ fn error() -> ErrorPage {
 }
 
 /// Every page in every state that changes its markup, by name, with hostile text in every field.
-fn lab(problem: Option<&str>) -> LabPage {
-    LabPage {
-        chrome: chrome(),
-        problem: problem.map(str::to_owned),
-        scenarios: vec![choice()],
-        faults: vec![choice()],
-        armed: vec![hostile()],
-        provider_url: Some(hostile()),
-        runs: vec![RunLink {
-            id: hostile(),
-            title: hostile(),
-            came_to: hostile(),
-        }],
-        checkouts: vec![CheckoutLink {
-            id: hostile(),
-            state: hostile(),
-        }],
-    }
-}
-
-fn choice() -> Choice {
-    Choice {
-        name: "choice".to_owned(),
-        title: hostile(),
-        about: hostile(),
-    }
-}
-
-fn run() -> RunPage {
-    let count = || Count {
-        text: hostile(),
-        is_wrong: true,
-    };
-    RunPage {
-        chrome: chrome(),
-        id: hostile(),
-        scenario: choice(),
-        guard: hostile(),
-        stopped: None,
-        sides: Some([side("naive"), side("safe")]),
-        arrows: vec![arrow()],
-        ledgers: vec![LedgerLine {
-            ledger: "Whose",
-            name: "what",
-            counts: [count(), count(), count()],
-        }],
-    }
-}
-
-fn side(id: &'static str) -> Side {
-    Side {
-        id,
-        name: "Side",
-        verdict: Some(hostile()),
-        is_right: false,
-        steps: vec![step()],
-        first: 1,
-        checkouts: vec![hostile()],
-    }
-}
-
-fn arrow() -> Arrow {
-    Arrow {
-        id: hostile(),
-        path: hostile(),
-    }
-}
-
-fn step() -> Step {
-    Step {
-        arrow: hostile(),
-        lanes: hostile(),
-        who: hostile(),
-        after: hostile(),
-        is_bad: true,
-        parts: vec![Part {
-            text: hostile(),
-            url: Some(hostile()),
-        }],
-    }
-}
-
-fn stage() -> StagePage {
-    StagePage {
-        chrome: chrome(),
-        id: hostile(),
-        scenario: choice(),
-        sides: [side("naive"), side("safe")],
-        arrows: vec![arrow()],
-        step: 1,
-        of: 2,
-        before: Some(0),
-        after: Some(2),
-    }
-}
-
-fn trail() -> TrailPage {
-    TrailPage {
-        chrome: chrome(),
-        id: hostile(),
-        steps: vec![step()],
-        first: 1,
-        earlier: Some(0),
-        arrows: vec![arrow()],
-    }
-}
-
-fn source() -> SourcePage {
-    SourcePage {
-        chrome: chrome(),
-        path: hostile(),
-        first: 7,
-        lines: vec![hostile()],
-        line: 7,
-        of: 9,
-    }
-}
-
 pub(super) fn pages() -> Vec<(&'static str, String)> {
     let quantity = hostile();
     let product_page = |error| ProductPage {
@@ -425,31 +310,10 @@ pub(super) fn pages() -> Vec<(&'static str, String)> {
         ("mailbox", mailbox(vec![letter()]).render()),
         ("mailbox, empty", mailbox(Vec::new()).render()),
         ("letter", letter_page().render()),
-        ("lab", lab(None).render()),
-        ("lab, refused", lab(Some(HOSTILE)).render()),
-        ("run", run().render()),
-        (
-            "run, refused",
-            RunPage {
-                stopped: Some(hostile()),
-                ..run()
-            }
-            .render(),
-        ),
-        (
-            "run, played",
-            RunPage {
-                sides: None,
-                ..run()
-            }
-            .render(),
-        ),
-        ("stage", stage().render()),
-        ("trail", trail().render()),
-        ("source", source().render()),
         ("error", error().render()),
     ]
     .into_iter()
+    .chain(lab::pages())
     .map(|(name, html)| (name, html.expect("a page renders")))
     .collect()
 }

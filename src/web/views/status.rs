@@ -24,6 +24,9 @@ pub struct StatusPage {
     pub total: String,
     /// What of it is tax, when any is.
     pub tax: Option<Tax>,
+    /// Where the goods go, a line each: name and address, as the first of several forms with one key had them. Empty when
+    /// nothing is delivered.
+    pub address: Vec<String>,
 }
 
 /// How far a purchase has come, as the customer needs to know it.

@@ -111,7 +111,7 @@ async fn everything_can_be_settled_at_once_or_one_thing_alone() {
     assert_eq!(settled(&world, json!({ "object": first.id() })).await, 1);
     assert!(charge_of(&world, &first).await["balance_transaction"].is_string());
     assert!(charge_of(&world, &second).await["balance_transaction"].is_null());
-    assert_eq!(settled(&world, json!({ "object": "pi_nobody" })).await, 0);
+    assert_eq!(settled(&world, json!({ "object": first.id() })).await, 0);
     // The second payment's turn, and then both amounts become available.
     assert_eq!(settled(&world, json!({})).await, 3);
     assert!(charge_of(&world, &second).await["balance_transaction"].is_string());
@@ -119,6 +119,24 @@ async fn everything_can_be_settled_at_once_or_one_thing_alone() {
     assert_eq!(count(&world, "charge.updated").await, 2);
     let refused = world.try_control("settle", json!({ "objekt": "pi" })).await;
     assert_eq!(refused.status, 400);
+}
+
+#[tokio::test]
+async fn an_object_that_nobody_knows_cannot_be_settled() {
+    let world = World::open().await;
+    let bought = world.buys(PURCHASE).await;
+    let mistyped = format!("{}x", bought.id());
+
+    let refused = world
+        .try_control("settle", json!({ "object": mistyped }))
+        .await;
+
+    assert_eq!(refused.status, 404);
+    assert_eq!(refused.error()["code"], "resource_missing");
+    assert_eq!(refused.error()["param"], "object");
+    let message = refused.error()["message"].as_str().unwrap();
+    assert_eq!(message, format!("No such object: '{mistyped}'"));
+    assert!(charge_of(&world, &bought).await["balance_transaction"].is_null());
 }
 
 #[tokio::test]
