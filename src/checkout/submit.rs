@@ -64,13 +64,20 @@ async fn submit_once(
     let mut tx = till.db.begin().await?;
     // The key before the cart: a purchase that went through has used its cart up. This look is a courtesy to
     // the many repeats; what holds is the insert below.
-    if let Some(existing) = existing(&mut tx, purchase).await? {
-        return if existing.id == id {
+    if let Some(found) = existing(&mut tx, purchase).await? {
+        if found.id == id {
             // The commit of an earlier run went through, and its answer was lost.
-            Ok(Submitted::New(existing))
-        } else {
-            answer_with(existing, purchase, tx).await
-        };
+            return Ok(Submitted::New(found));
+        }
+        if found.idempotency_key == purchase.key {
+            return accept(found, purchase);
+        }
+        // Another form's. It may end at any moment, and the same form sent once more would then buy the cart itself. Where
+        // the key leads is decided by one at a time.
+        cart::lock_to_buy(&mut tx, purchase.cart).await?;
+        if let Some(found) = existing(&mut tx, purchase).await? {
+            return answer_with(found, purchase, tx).await;
+        }
     }
     let now = till.clock.now();
     let unknown = cart::fill(&mut tx, purchase.cart, &purchase.items, now).await?;
@@ -209,10 +216,11 @@ async fn insert(
              amount_minor, currency, email, name, address, city, postal_code, country,
              payment_method, provider_request, attempts, lease_until, drive_at, created_at,
              shipping_minor, tax_minor, tax_rate, email_folded)
-         values ($1, $2, $3, $4, $5, 'pending',
+         select $1, $2, $3, $4, $5, 'pending',
              $6, $7, $8, $9, $10, $11, $12, $13,
              $14, $15, 1, $16, $16, $17,
-             $18, $19, $20, $21)
+             $18, $19, $20, $21
+         where not exists (select 1 from other_keys where idempotency_key = $2)
          on conflict do nothing
          returning *",
     )

@@ -244,6 +244,51 @@ async fn a_form_that_loses_to_one_which_ends_at_once_buys_the_cart_itself() {
     assert!(matches!(second, Submitted::New(_)), "{second:?}");
 }
 
+/// The first of two requests with the same form has found the cart being bought, and is about to note that its key leads there.
+/// At this moment that purchase ends, so that the second request would begin one of its own. On SQLite nobody else can write in
+/// between.
+#[tokio::test]
+async fn a_form_that_is_sent_twice_leads_to_one_purchase_also_when_another_ones_ends_in_between() {
+    let shop = Shop::open().await;
+    if !shop.database.is_postgres() {
+        return;
+    }
+    let buyer = shop.visitor().with_cart("TEA-01", 1).await;
+    let other = purchase_of(&shop, &buyer.opens_checkout().await).await;
+    let form = buyer.opens_checkout().await;
+    let (first, second) = (
+        purchase_of(&shop, &form).await,
+        purchase_of(&shop, &form).await,
+    );
+    let other = checkout::submit(&shop.app().till, &other).await;
+    let Submitted::New(other) = other.expect("no error") else {
+        panic!("nobody was before it")
+    };
+    let (probe, mut hold) = holding(|boundary| match boundary {
+        Boundary::BeforeStatement(sql) => sql.contains("insert into other_keys"),
+        _ => false,
+    });
+    let till = probed(shop.app(), probe);
+    let first = tokio::spawn(async move { checkout::submit(&till, &first).await });
+    hold.reached().await;
+    let attempt = Attempt::at_checkout(other.id, 1, Vec::new());
+    let now = shop.app().till.clock.now();
+    let ended = checkout::record(shop.db(), &attempt, &Outcome::NeverCharged, now).await;
+    assert_eq!(ended.expect("recorded"), Verdict::Concluded);
+
+    let till = shop.app().till.clone();
+    let second = tokio::spawn(async move { checkout::submit(&till, &second).await });
+    shop.database.has_somebody_waiting().await;
+    hold.lets_go();
+
+    for led in [first, second] {
+        match led.await.expect("no panic").expect("no error") {
+            Submitted::Existing(found) => assert_eq!(found.id, other.id),
+            Submitted::New(another) => panic!("and to {}", another.id),
+        }
+    }
+}
+
 /// What the shop makes of a form, for tests that call the phases themselves.
 pub async fn purchase_of(shop: &Shop, form: &Form) -> Purchase {
     use boring_checkout::{
