@@ -14,9 +14,8 @@ use boring_checkout::{
     money::Money,
 };
 use chrono::Utc;
-use serde_json::Value;
 use sqlx::types::Json;
-use tower_sessions::session::Id;
+use tower_sessions::session::{Id, Record};
 use uuid::Uuid;
 
 use super::{
@@ -87,7 +86,7 @@ pub async fn carts(db: &Db, goods: Goods, count: usize) -> Vec<Cart> {
 
 /// The shop's own way to write a session down.
 pub struct Sessions {
-    record: Value,
+    record: Record,
     expires_at: i64,
 }
 
@@ -103,16 +102,17 @@ impl Sessions {
             .db
             .query("select record, expires_at from sessions where id = $1")
             .bind(id)
-            .fetch_one::<(Json<Value>, i64)>()
+            .fetch_one::<(Json<Record>, i64)>()
             .await
             .unwrap();
         Self { record, expires_at }
     }
 
-    fn of(&self, cart: &Cart, id: Id) -> Value {
+    fn of(&self, cart: &Cart, id: Id) -> Record {
         let mut record = self.record.clone();
-        record["id"] = serde_json::to_value(id).unwrap();
-        record["data"]["visitor"] = serde_json::json!({"id": cart.visitor, "cart": cart.id});
+        record.id = id;
+        let visitor = record.data.get_mut("visitor").expect("a visitor");
+        *visitor = serde_json::json!({"id": cart.visitor, "cart": cart.id});
         record
     }
 }
