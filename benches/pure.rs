@@ -75,7 +75,10 @@ fn verify_a_signature(bencher: Bencher) {
     let (body, secret) = (event(), "whsec_boring");
     let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).expect("any length");
     mac.update(format!("1700000000.{body}").as_bytes());
-    let header = format!("t=1700000000,v1={}", hex::encode(mac.finalize().into_bytes()));
+    let header = format!(
+        "t=1700000000,v1={}",
+        hex::encode(mac.finalize().into_bytes())
+    );
     let secrets = [Secret::from(secret)];
     bencher.bench_local(|| {
         let verified = signature::verify(

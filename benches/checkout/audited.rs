@@ -28,7 +28,11 @@ pub struct Audited {
 pub async fn audit(ground: &Ground, engine: Engine, count: i64) -> Audited {
     let database = ground.database(engine, "audited").await;
     old::make(&database.db, count).await;
-    let books = format!("sqlite://{}/provider-{}.db", ground.folder.display(), engine.name());
+    let books = format!(
+        "sqlite://{}/provider-{}.db",
+        ground.folder.display(),
+        engine.name()
+    );
     let simulator = start(ground, &books);
     pay(&mut Connection::to(simulator.address));
     drop(simulator);
@@ -46,7 +50,11 @@ pub async fn audit(ground: &Ground, engine: Engine, count: i64) -> Audited {
         if let Some(ended) = audit.try_wait().unwrap() {
             let is_clean = ended.success();
             let took = began.elapsed();
-            return Audited { took, megabytes, is_clean };
+            return Audited {
+                took,
+                megabytes,
+                is_clean,
+            };
         }
         std::thread::sleep(LOOKS);
     }

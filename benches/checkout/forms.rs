@@ -159,11 +159,7 @@ async fn lines(db: &Db, carts: &[Cart]) -> BTreeMap<String, Vec<Line>> {
     lines
 }
 
-fn form(
-    cart: &Cart,
-    lines: &BTreeMap<String, Vec<Line>>,
-    session: Id,
-) -> Form {
+fn form(cart: &Cart, lines: &BTreeMap<String, Vec<Line>>, session: Id) -> Form {
     let lines = &lines[&cart.sku];
     let Money { minor, .. } = cart::total(lines).unwrap();
     let headers = format!("Cookie: boring_session={session}\r\n");
@@ -227,4 +223,3 @@ pub async fn naive(database: &Database, goods: Goods, count: usize) -> Vec<Form>
     tx.commit().await.unwrap();
     forms
 }
-

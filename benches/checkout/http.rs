@@ -34,10 +34,7 @@ impl Connection {
 
     /// Sends a request as it is, and reads the whole answer.
     pub fn send(&mut self, request: &str) -> Answer<'_> {
-        self.stream
-            .get_mut()
-            .write_all(request.as_bytes())
-            .unwrap();
+        self.stream.get_mut().write_all(request.as_bytes()).unwrap();
         let status = self.next_line().split(' ').nth(1).unwrap().parse().unwrap();
         let (mut length, mut location, mut cookie) = (0, String::new(), None);
         while let Some((name, value)) = self.next_line().split_once(':') {

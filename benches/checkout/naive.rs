@@ -2,6 +2,7 @@
 
 use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
+use axum_server::accept::NoDelayAcceptor;
 use boring_checkout::{
     clock::Clock,
     db::Db,
@@ -11,7 +12,6 @@ use boring_checkout::{
     secret::Secret,
     web,
 };
-use axum_server::accept::NoDelayAcceptor;
 use clap::Args;
 use tokio::net::TcpListener;
 

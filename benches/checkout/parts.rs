@@ -172,13 +172,15 @@ impl<'r> Run<'r> {
         let before = yardstick.read(&ground.folder, clients, seconds).await;
         let (window, _) = self.new_ones(Goods::All, clients).await;
         let after = yardstick.read(&ground.folder, clients, seconds).await;
-        self.report.add(self.engine, name, window, Some([before, after]));
+        self.report
+            .add(self.engine, name, window, Some([before, after]));
     }
 
     /// New ones, and then the same again: each finds its purchase.
     async fn replay(&mut self) {
         let (window, forms) = self.new_ones(Goods::All, CLIENTS).await;
-        self.report.add(self.engine, "before the replay", window, None);
+        self.report
+            .add(self.engine, "before the replay", window, None);
         let again = window::measure(&self.world, &forms, at_once(CLIENTS), 0).await;
         self.report.add(self.engine, "replay", again, None);
     }
@@ -195,7 +197,10 @@ impl<'r> Run<'r> {
     async fn pace(&mut self) {
         let (top, _) = self.new_ones(Goods::All, CLIENTS).await;
         let rate = top.rate / 2.0;
-        let forms = self.world.forms(Goods::All, so_many(rate, self.args.seconds)).await;
+        let forms = self
+            .world
+            .forms(Goods::All, so_many(rate, self.args.seconds))
+            .await;
         let manner = Manner {
             rate: Some(rate),
             ..at_once(CLIENTS)
@@ -216,9 +221,11 @@ impl<'r> Run<'r> {
         let busy = self.world.database.busy_milliseconds().await;
         let window = window::measure(&self.world, &forms, manner, 0).await;
         if let Some((before, after)) = busy.zip(self.world.database.busy_milliseconds().await) {
-            self.report.fact(self.engine, "storm: database, ms", after - before);
+            self.report
+                .fact(self.engine, "storm: database, ms", after - before);
         }
-        self.report.fact(self.engine, "storm: seconds", 1000.0 / window.answered);
+        self.report
+            .fact(self.engine, "storm: seconds", 1000.0 / window.answered);
         self.report.add(self.engine, "storm", window, None);
         self.world.is_through(heard + self.events).await;
     }
@@ -258,7 +265,10 @@ impl<'r> Run<'r> {
         let ready = self.world.reopen();
         let mut fact = |name: &str, value: f64| self.report.fact(self.engine, name, value);
         fact("ready after, ms", ready.as_secs_f64() * 1000.0);
-        fact("shop: MB at the start", resident_megabytes(self.world.shop.pid()));
+        fact(
+            "shop: MB at the start",
+            resident_megabytes(self.world.shop.pid()),
+        );
     }
 }
 

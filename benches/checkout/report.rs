@@ -103,7 +103,9 @@ impl Report {
 
     /// How much longer the slowest purchase of a hundred takes than half of them.
     pub fn spread(&self, engine: Engine, name: &str) -> Option<f64> {
-        self.mean(engine, name, None, |line| Some(line.window.p99 / line.window.p50))
+        self.mean(engine, name, None, |line| {
+            Some(line.window.p99 / line.window.p50)
+        })
     }
 
     pub fn value(&self, engine: Engine, name: &str) -> Option<f64> {

@@ -121,7 +121,12 @@ impl<'d> World<'d> {
         let address = self.shop.address;
         self.shop.end();
         let began = Instant::now();
-        self.shop = start_shop(&self.premises, self.database, address, self.simulator.address);
+        self.shop = start_shop(
+            &self.premises,
+            self.database,
+            address,
+            self.simulator.address,
+        );
         let ready = Connection::to(address).send(&get("/readyz", "")).status;
         assert_eq!(ready, 200);
         began.elapsed()
@@ -137,7 +142,10 @@ fn start_simulator(premises: &Premises, shop: SocketAddr) -> Process {
     simulator
         .args(["provider", "--ephemeral", "--listen", "127.0.0.1:0"])
         .args(["--log", &premises.log])
-        .args(["--webhook", &format!("http://{shop}{path}={WEBHOOK_SECRET}")]);
+        .args([
+            "--webhook",
+            &format!("http://{shop}{path}={WEBHOOK_SECRET}"),
+        ]);
     Process::start(&mut simulator, &premises.folder, "simulator")
 }
 
@@ -150,7 +158,13 @@ fn start_shop(
     let (program, more): (_, &[&str]) = match premises.flow {
         Flow::Safe => (
             PathBuf::from(PROGRAM),
-            &["--no-lab", "--webhook-secret", WEBHOOK_SECRET, "--log", &premises.log],
+            &[
+                "--no-lab",
+                "--webhook-secret",
+                WEBHOOK_SECRET,
+                "--log",
+                &premises.log,
+            ],
         ),
         Flow::Naive => (std::env::current_exe().unwrap(), &[]),
     };

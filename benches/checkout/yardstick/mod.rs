@@ -80,7 +80,9 @@ impl Yardstick {
             }
             Self::Postgres(pgbench) => {
                 let rate = pgbench.run(clients, FIRST).await;
-                pgbench.run(clients, so_many(rate, seconds).div_ceil(clients)).await
+                pgbench
+                    .run(clients, so_many(rate, seconds).div_ceil(clients))
+                    .await
             }
         };
         Reading { rate, sync }

@@ -14,6 +14,10 @@ use crate::{
     processes::{command, said},
 };
 
+/// How many purchases a connection makes until PostgreSQL has read what it needs to know of the tables, and goes on with the plans
+/// that it has made. The shop's connections are warm as well.
+const WARM: usize = 10;
+
 /// pgbench, and the database that it has to itself.
 pub struct Pgbench {
     pub program: PathBuf,
@@ -22,8 +26,9 @@ pub struct Pgbench {
 }
 
 impl Pgbench {
-    /// Purchases a second by so many clients, of whom each makes so many.
+    /// Purchases a second by so many clients, of whom each makes so many once it is warm.
     pub async fn run(&self, clients: usize, each: usize) -> f64 {
+        let each = WARM + each;
         let names = self.write_values(clients * each).await;
         let path = self.folder.join("yardstick.sql");
         std::fs::write(&path, script(&names, each)).unwrap();
@@ -31,11 +36,10 @@ impl Pgbench {
         run.args(["--client", &clients.to_string()])
             .args(["--transactions", &each.to_string()])
             .arg(&self.database.url);
-        let said = said(&mut run);
-        let rate = said
-            .lines()
-            .find_map(|line| line.strip_prefix("tps = ")?.split(' ').next()?.parse().ok());
-        rate.unwrap_or_else(|| panic!("pgbench says: {said}"))
+        let log = self.folder.join("pgbench");
+        run.arg("--log").arg("--log-prefix").arg(&log);
+        said(&mut run);
+        steady_rate(&read_log(&self.folder), clients)
     }
 
     fn command(&self, script: &Path) -> std::process::Command {
@@ -59,7 +63,11 @@ impl Pgbench {
         let names: Vec<_> = purchases[0].iter().map(|(name, _)| *name).collect();
         let columns = names.join(" text, ");
         let places: Vec<_> = (1..=names.len()).map(|place| format!("${place}")).collect();
-        let insert = format!("insert into yardstick ({}) values ({})", names.join(", "), places.join(", "));
+        let insert = format!(
+            "insert into yardstick ({}) values ({})",
+            names.join(", "),
+            places.join(", ")
+        );
         let mut tx = PgConnection::connect(&self.database.url).await.unwrap();
         let prepare = format!(
             "drop table if exists yardstick; \
@@ -99,4 +107,42 @@ fn script(names: &[&str], each: usize) -> String {
         lines.push("commit;".to_owned());
     }
     lines.join("\n")
+}
+
+/// What pgbench has logged, of each purchase: whose it was, and when it was done, in seconds.
+fn read_log(folder: &Path) -> Vec<(usize, f64)> {
+    let files = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let is_log = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str());
+        name.is_some_and(|name| name.starts_with("pgbench."))
+    };
+    let path = files.into_iter().find(is_log).expect("pgbench's log");
+    let log = std::fs::read_to_string(&path).unwrap();
+    std::fs::remove_file(path).unwrap();
+    let purchases = log.lines().map(|line| {
+        let fields: Vec<&str> = line.split(' ').collect();
+        let [client, _, _, _, seconds, microseconds, ..] = fields[..] else {
+            panic!("pgbench logs {line}")
+        };
+        let micros: f64 = microseconds.parse().unwrap();
+        let seconds: f64 = seconds.parse().unwrap();
+        (client.parse().unwrap(), seconds + micros / 1e6)
+    });
+    purchases.collect()
+}
+
+/// The rate from when the last client is warm until the first one has done all of its purchases.
+fn steady_rate(purchases: &[(usize, f64)], clients: usize) -> f64 {
+    let of = |client| purchases.iter().filter(move |(by, _)| *by == client);
+    let ends = |nth: fn(Vec<f64>) -> f64| {
+        (0..clients).map(move |client| nth(of(client).map(|(_, at)| *at).collect()))
+    };
+    let begin = ends(|times| times[WARM - 1]).fold(0.0, f64::max);
+    let end = ends(|times| times[times.len() - 1]).fold(f64::MAX, f64::min);
+    let within = purchases.iter().filter(|(_, at)| *at > begin && *at <= end);
+    let count = u32::try_from(within.count()).unwrap();
+    assert!(count > 0, "pgbench's clients were never at work together");
+    f64::from(count) / (end - begin)
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 use boring_checkout::db::Db;
 use clap::Args;
 use sqlx::{
-    AssertSqlSafe, Connection as _, Executor as _, SqlStr, SqliteConnection, SqlSafeStr as _,
+    AssertSqlSafe, Connection as _, Executor as _, SqlSafeStr as _, SqlStr, SqliteConnection,
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous},
 };
 
@@ -56,7 +56,13 @@ struct Statement {
 pub async fn run(args: SqliteArgs) {
     let transactions: Vec<Vec<Statement>> = script::read(YARDSTICK)
         .iter()
-        .map(|transaction| transaction.statements.iter().map(|sql| numbered(sql)).collect())
+        .map(|transaction| {
+            transaction
+                .statements
+                .iter()
+                .map(|sql| numbered(sql))
+                .collect()
+        })
         .collect();
     let db = Db::open(&args.database_url).await.unwrap();
     let carts = carts(&db, Goods::All, args.purchases).await;

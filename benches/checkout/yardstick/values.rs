@@ -81,9 +81,8 @@ pub fn own(cart: &Cart) -> Values {
         "amount=2490&currency=eur&payment_method=pm_card_visa&payment_method_types%5B0%5D=card&confirm=true\
          &return_url=http%3A%2F%2F127.0.0.1%3A3000%2Fcheckouts%2F{checkout}&metadata%5Bcheckout_id%5D={checkout}"
     );
-    let payload = format!(
-        "{{\"format\":1,\"checkout_id\":\"{checkout}\",\"order_number\":\"{number}\"}}"
-    );
+    let payload =
+        format!("{{\"format\":1,\"checkout_id\":\"{checkout}\",\"order_number\":\"{number}\"}}");
     let part = |prefix: &str| text(format!("{prefix}_{}", random()));
     vec![
         ("cart", Value::Id(cart.id.into())),
