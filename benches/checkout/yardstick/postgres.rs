@@ -109,40 +109,31 @@ fn script(names: &[&str], each: usize) -> String {
     lines.join("\n")
 }
 
-/// What pgbench has logged, of each purchase: whose it was, and when it was done, in seconds.
-fn read_log(folder: &Path) -> Vec<(usize, f64)> {
-    let files = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path());
+/// When each purchase was done, in seconds, as pgbench has logged it, in this order.
+fn read_log(folder: &Path) -> Vec<f64> {
+    let files = std::fs::read_dir(folder).unwrap();
+    let mut files = files.map(|entry| entry.unwrap().path());
     let is_log = |path: &PathBuf| {
         let name = path.file_name().and_then(|name| name.to_str());
         name.is_some_and(|name| name.starts_with("pgbench."))
     };
-    let path = files.into_iter().find(is_log).expect("pgbench's log");
+    let path = files.find(is_log).expect("pgbench's log");
     let log = std::fs::read_to_string(&path).unwrap();
     std::fs::remove_file(path).unwrap();
-    let purchases = log.lines().map(|line| {
-        let fields: Vec<&str> = line.split(' ').collect();
-        let [client, _, _, _, seconds, microseconds, ..] = fields[..] else {
-            panic!("pgbench logs {line}")
-        };
-        let micros: f64 = microseconds.parse().unwrap();
-        let seconds: f64 = seconds.parse().unwrap();
-        (client.parse().unwrap(), seconds + micros / 1e6)
-    });
-    purchases.collect()
+    let mut times: Vec<f64> = log.lines().map(time).collect();
+    times.sort_by(f64::total_cmp);
+    times
 }
 
-/// The rate from when the last client is warm until the first one has done all of its purchases.
-fn steady_rate(purchases: &[(usize, f64)], clients: usize) -> f64 {
-    let of = |client| purchases.iter().filter(move |(by, _)| *by == client);
-    let ends = |nth: fn(Vec<f64>) -> f64| {
-        (0..clients).map(move |client| nth(of(client).map(|(_, at)| *at).collect()))
-    };
-    let begin = ends(|times| times[WARM - 1]).fold(0.0, f64::max);
-    let end = ends(|times| times[times.len() - 1]).fold(f64::MAX, f64::min);
-    let within = purchases.iter().filter(|(_, at)| *at > begin && *at <= end);
-    let count = u32::try_from(within.count()).unwrap();
-    assert!(count > 0, "pgbench's clients were never at work together");
-    f64::from(count) / (end - begin)
+/// Of a line such as `client number latency script seconds microseconds`.
+fn time(line: &str) -> f64 {
+    let mut fields = line.split(' ').skip(4).map(|it| it.parse::<f64>().unwrap());
+    fields.next().unwrap() + fields.next().unwrap() / 1e6
+}
+
+/// The rate without the beginning, when not all are warm, and the end, when not all are left.
+fn steady_rate(times: &[f64], clients: usize) -> f64 {
+    let (first, last) = (WARM * clients, times.len() * 19 / 20);
+    let count = u32::try_from(last - first).unwrap();
+    f64::from(count) / (times[last] - times[first])
 }
