@@ -6,7 +6,10 @@ use boring_checkout::db::Db;
 use serde::Serialize;
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
 
-use super::processes::{PROGRAM, command, parent_of, said};
+use super::{
+    processes::{PROGRAM, command, parent_of, said},
+    window::number,
+};
 
 /// SKUs in the catalog.
 pub const PRODUCTS: usize = 1000;
@@ -31,14 +34,16 @@ impl Engine {
 #[derive(Clone, Debug)]
 pub struct Ground {
     pub folder: PathBuf,
-    /// Of PostgreSQL, without the name of a database.
+    /// Of PostgreSQL, as its superuser `postgres`, without the name of a database.
     pub server: Option<String>,
 }
 
 /// A database with a catalog.
 pub struct Database {
     pub engine: Engine,
+    /// For the shop.
     pub url: String,
+    /// For whoever watches it; another user of PostgreSQL, whose statements are not counted.
     pub db: Db,
     /// The process whose children are PostgreSQL.
     pub postmaster: Option<u32>,
@@ -51,7 +56,8 @@ impl Ground {
             Engine::Sqlite => format!("sqlite://{}/{name}.db", self.folder.display()),
             Engine::Postgres => self.create_on_server(name).await,
         };
-        import_catalog(&self.folder, &url);
+        let shops_url = url.replace("postgres://postgres@", "postgres://shop@");
+        import_catalog(&self.folder, &shops_url);
         let db = Db::open_with(&url, 1).await.unwrap();
         let postmaster = match engine {
             Engine::Sqlite => None,
@@ -62,7 +68,7 @@ impl Ground {
         };
         Database {
             engine,
-            url,
+            url: shops_url,
             db,
             postmaster,
         }
@@ -73,6 +79,12 @@ impl Ground {
         let mut admin = PgConnection::connect(&format!("{server}/postgres"))
             .await
             .expect("the PostgreSQL server answers");
+        let user = "do $$ begin
+                        if not exists (select from pg_roles where rolname = 'shop') then
+                            create role shop superuser login;
+                        end if;
+                    end $$";
+        admin.execute(user).await.unwrap();
         let create = AssertSqlSafe(format!("create database {name}"));
         admin.execute(create).await.unwrap();
         let url = format!("{server}/{name}");
@@ -113,18 +125,19 @@ impl Database {
     }
 
     /// Bytes of the write-ahead log so far, and transactions that have written. Only PostgreSQL tells.
-    pub async fn written(&self) -> (i64, i64) {
+    pub async fn written(&self) -> Option<(i64, i64)> {
         if self.engine == Engine::Sqlite {
-            return (0, 0);
+            return None;
         }
-        self.db
+        let written = self
+            .db
             .query(
                 "select cast(pg_current_wal_insert_lsn() - '0/0' as bigint),
                         cast(cast(pg_snapshot_xmax(pg_current_snapshot()) as text) as bigint)",
             )
             .fetch_one()
-            .await
-            .unwrap()
+            .await;
+        Some(written.unwrap())
     }
 
     /// Milliseconds that PostgreSQL has been at work on statements so far, waiting for locks included.
@@ -135,10 +148,11 @@ impl Database {
         let microseconds = self
             .count(
                 "select cast(coalesce(sum(s.total_exec_time), 0) * 1000 as bigint)
-                 from pg_stat_statements s join pg_database d on d.oid = s.dbid
-                 where d.datname = current_database() and s.query not like '%pg_stat_statements%'",
+                 from pg_stat_statements s
+                 join pg_database d on d.oid = s.dbid join pg_roles r on r.oid = s.userid
+                 where d.datname = current_database() and r.rolname = 'shop'",
             )
             .await;
-        Some(f64::from(i32::try_from(microseconds).unwrap()) / 1000.0)
+        Some(number(microseconds) / 1000.0)
     }
 }

@@ -76,7 +76,7 @@ struct Args {
     /// Write all figures here as well, as JSON
     #[arg(long)]
     json: Option<PathBuf>,
-    /// The PostgreSQL server, `postgres://USER@HOST:PORT`, with `pg_stat_statements`
+    /// The PostgreSQL server, `postgres://postgres@HOST:PORT`, with `pg_stat_statements`
     #[arg(long)]
     postgres_url: Option<String>,
     /// The program of that name

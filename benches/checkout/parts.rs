@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{
     Args, audited,
-    buyers::{self, Form, Manner},
+    buyers::{Form, Manner},
     database::{Database, Engine, Ground},
     disk::Syncs,
     forms::Goods,
@@ -50,8 +50,6 @@ struct Run<'r> {
     args: &'r Args,
     engine: Engine,
     world: World<'r>,
-    /// How many events a purchase makes at the provider.
-    events: i64,
     report: &'r mut Report,
 }
 
@@ -142,14 +140,11 @@ impl<'r> Run<'r> {
         report: &'r mut Report,
     ) -> Self {
         let world = World::open(database, premises).await;
-        let forms = world.forms(Goods::All, 64).await;
-        buyers::buy(world.shop.address, &forms, at_once(8));
-        let events = world.told() / 64;
+        world.warms_up().await;
         Self {
             args,
             engine: database.engine,
             world,
-            events,
             report,
         }
     }
@@ -164,7 +159,7 @@ impl<'r> Run<'r> {
     }
 
     async fn buy(&self, forms: &[Form], manner: Manner) -> Window {
-        window::measure(&self.world, forms, manner, self.events).await
+        window::measure(&self.world, forms, manner, forms.len()).await
     }
 
     async fn beside(&mut self, yardstick: &Yardstick, ground: &Ground, name: &str, clients: usize) {
@@ -216,10 +211,8 @@ impl<'r> Run<'r> {
             follows: false,
             ..at_once(64)
         };
-        // One of them is new; the events of the others never come.
-        let heard = self.world.heard().await;
         let busy = self.world.database.busy_milliseconds().await;
-        let window = window::measure(&self.world, &forms, manner, 0).await;
+        let window = window::measure(&self.world, &forms, manner, 1).await;
         if let Some((before, after)) = busy.zip(self.world.database.busy_milliseconds().await) {
             self.report
                 .fact(self.engine, "storm: database, ms", after - before);
@@ -227,7 +220,6 @@ impl<'r> Run<'r> {
         self.report
             .fact(self.engine, "storm: seconds", 1000.0 / window.answered);
         self.report.add(self.engine, "storm", window, None);
-        self.world.is_through(heard + self.events).await;
     }
 
     /// The twin and the shop in turn, in the same database.
@@ -237,13 +229,14 @@ impl<'r> Run<'r> {
             ..premises.clone()
         };
         let naive = World::open(self.world.database, premises).await;
+        naive.warms_up().await;
         for _ in 0..2 {
             for (world, name) in [(&naive, "naive"), (&self.world, "safe")] {
                 let few = world.forms(Goods::All, 4 * CLIENTS).await;
-                let first = window::measure(world, &few, at_once(CLIENTS), self.events).await;
+                let first = window::measure(world, &few, at_once(CLIENTS), few.len()).await;
                 let count = so_many(first.rate, self.args.seconds).max(few.len());
                 let forms = world.forms(Goods::All, count).await;
-                let window = window::measure(world, &forms, at_once(CLIENTS), self.events).await;
+                let window = window::measure(world, &forms, at_once(CLIENTS), forms.len()).await;
                 self.report.add(self.engine, name, window, None);
             }
         }

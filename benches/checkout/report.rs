@@ -1,5 +1,6 @@
 //! The table, a line for each window.
 
+use chrono::{DateTime, Utc};
 use serde::Serialize;
 
 use super::{
@@ -12,9 +13,36 @@ use super::{
 /// All that was measured.
 #[derive(Debug, Default, Serialize)]
 pub struct Report {
+    machine: Machine,
     lines: Vec<Line>,
     facts: Vec<Fact>,
     goals: Vec<Goal>,
+}
+
+/// What it was measured on, and when.
+#[derive(Clone, Debug, Serialize)]
+struct Machine {
+    at: DateTime<Utc>,
+    processor: String,
+    processors: usize,
+    linux: String,
+}
+
+impl Default for Machine {
+    fn default() -> Self {
+        let read = |path| std::fs::read_to_string(path).unwrap_or_default();
+        let cpu = read("/proc/cpuinfo");
+        let model = cpu.lines().find_map(|line| {
+            let (name, model) = line.split_once(':')?;
+            (name.trim() == "model name").then(|| model.trim().to_owned())
+        });
+        Self {
+            at: Utc::now(),
+            processor: model.unwrap_or_default(),
+            processors: std::thread::available_parallelism().map_or(0, usize::from),
+            linux: read("/proc/sys/kernel/osrelease").trim().to_owned(),
+        }
+    }
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -38,7 +66,17 @@ struct Fact {
 
 impl Report {
     pub fn begin(&self, engine: Engine) {
-        println!("\n{}\n", engine.name());
+        let Machine {
+            at,
+            processor,
+            processors,
+            linux,
+        } = &self.machine;
+        let day = at.format("%Y-%m-%d %H:%M UTC");
+        println!(
+            "\n{}, {day}, {processors} × {processor}, Linux {linux}\n",
+            engine.name()
+        );
         println!(
             "{:<18}{:>8}{:>7}{:>9}{:>8}{:>8}{:>8}  {:>17}{:>7}  {:>8}{:>6}{:>8}  {:<27}{:<9}  {:<11}",
             "",
@@ -155,7 +193,7 @@ impl Line {
         let cpu = cpu.map(|it| format!("{it:.2}")).join(" ");
         let resident = [self.window.shop_resident, self.window.simulator_resident];
         format!(
-            "{:<18}{:>8}{:>7}{:>9.0}{:>8.1}{:>8.1}{:>8.1}  {:>17}{:>7}  {:>8.1}{:>6.1}{:>8.1}  {:<27}{:<9}  {:<11}",
+            "{:<18}{:>8}{:>7}{:>9.0}{:>8.1}{:>8.1}{:>8.1}  {:>17}{:>7}  {:>8}{:>6.1}{:>8.1}  {:<27}{:<9}  {:<11}",
             self.name,
             self.window.clients,
             self.window.purchases,
@@ -165,7 +203,7 @@ impl Line {
             self.window.p99,
             of_yardstick(|it| format!("{:.0}", it.rate)),
             self.ratio.map_or(String::new(), |it| format!("{it:.2}")),
-            each.commits,
+            each.commits.map_or(String::new(), |it| format!("{it:.1}")),
             each.syncs,
             each.bytes / 1024.0,
             cpu,

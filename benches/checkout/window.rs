@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{
     buyers::{self, Bought, Form, Manner},
     processes::{cpu_seconds, cpu_seconds_of_family, resident_megabytes, written_bytes},
-    world::World,
+    world::{EVENTS, EVENTS_AT_ONCE, LATE, World},
 };
 
 /// What was measured.
@@ -33,8 +33,8 @@ pub struct Window {
 /// What one purchase used up.
 #[derive(Clone, Debug, Serialize)]
 pub struct Each {
-    /// Transactions that wrote; on SQLite nobody counts them.
-    pub commits: f64,
+    /// Transactions that wrote. SQLite does not count them.
+    pub commits: Option<f64>,
     /// Times that the shop's process waited for the disk: its own database's, and its mails'.
     pub syncs: f64,
     /// Bytes of PostgreSQL's log, or of all that the shop's process has written.
@@ -53,16 +53,24 @@ pub struct Cpu {
     pub load: f64,
 }
 
-/// Buys with each form once, and waits for what follows: so many events of each.
-pub async fn measure(world: &World<'_>, forms: &[Form], manner: Manner, events: i64) -> Window {
-    let expected = world.heard().await + events * i64::try_from(forms.len()).unwrap();
+/// Buys with each form once, and waits for what follows, of so many new purchases. What the provider tells late is waited for
+/// as well, and not counted: how late it is, is no matter of the shop.
+pub async fn measure(world: &World<'_>, forms: &[Form], manner: Manner, new: usize) -> Window {
+    let new = i64::try_from(new).unwrap();
+    let all = world.heard().await + EVENTS * new;
+    let at_once = world.heard_at_once().await;
     let before = Used::so_far(world).await;
     let began = Instant::now();
     let bought = buyers::buy(world.shop.address, forms, manner);
-    world.is_through(expected).await;
-    let took = began.elapsed().as_secs_f64();
+    let heard = at_once.map(|it| it + EVENTS_AT_ONCE * new);
+    world.is_through_at_once(heard).await;
+    let mut took = began.elapsed();
+    world.is_through(all).await;
+    if at_once.is_none() {
+        took = bought.took.max(began.elapsed().saturating_sub(LATE));
+    }
     let after = Used::so_far(world).await;
-    window(world, manner, &bought, took, &before, &after)
+    window(world, manner, &bought, took.as_secs_f64(), &before, &after)
 }
 
 fn window(
@@ -85,7 +93,7 @@ fn window(
         p95: bought.percentile(95),
         p99: bought.percentile(99),
         each: Each {
-            commits: each(|it| it.commits),
+            commits: difference(before.commits, after.commits).map(|it| it / count),
             syncs: each(|it| it.syncs),
             bytes: each(|it| it.bytes),
             cpu: Cpu {
@@ -94,19 +102,20 @@ fn window(
                 database: each(|it| it.cpu.database) * 1000.0,
                 load: each(|it| it.cpu.load) * 1000.0,
             },
-            database_busy: after
-                .busy
-                .zip(before.busy)
-                .map(|(after, before)| (after - before) / count),
+            database_busy: difference(before.busy, after.busy).map(|it| it / count),
         },
         shop_resident: resident_megabytes(world.shop.pid()),
         simulator_resident: resident_megabytes(world.simulator.pid()),
     }
 }
 
+fn difference(before: Option<f64>, after: Option<f64>) -> Option<f64> {
+    Some(after? - before?)
+}
+
 /// What was used up until a moment, in seconds and bytes.
 struct Used {
-    commits: f64,
+    commits: Option<f64>,
     syncs: f64,
     bytes: f64,
     cpu: Cpu,
@@ -115,14 +124,14 @@ struct Used {
 
 impl Used {
     async fn so_far(world: &World<'_>) -> Self {
-        let (log, commits) = world.database.written().await;
+        let written = world.database.written().await;
         let (shop, simulator) = (world.shop.pid(), world.simulator.pid());
-        let bytes = match world.database.postmaster {
-            Some(_) => log,
+        let bytes = match written {
+            Some((log, _)) => log,
             None => i64::try_from(written_bytes(shop)).unwrap(),
         };
         Self {
-            commits: number(commits),
+            commits: written.map(|(_, commits)| number(commits)),
             syncs: number(i64::try_from(world.premises.syncs.so_far()).unwrap()),
             bytes: number(bytes),
             cpu: Cpu {

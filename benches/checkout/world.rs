@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{
-    buyers::Form,
+    buyers::{self, Form, Manner},
     database::Database,
     disk::Syncs,
     forms::{self, Goods, Sessions},
@@ -20,6 +20,13 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 /// How often it is looked whether it is.
 const LOOKS: Duration = Duration::from_millis(20);
+
+/// How many events the provider tells of a purchase, and how many of them at once. The last one comes after [`LATE`].
+pub const EVENTS: i64 = 4;
+pub const EVENTS_AT_ONCE: i64 = 3;
+
+/// How long the provider takes to count the money of a payment, which it then tells.
+pub const LATE: Duration = Duration::from_secs(1);
 
 /// Which checkout serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,8 +96,17 @@ impl<'d> World<'d> {
         self.database.count(sql).await
     }
 
+    /// How many of those that the provider tells at once; `None` where nobody writes down which they are.
+    pub async fn heard_at_once(&self) -> Option<i64> {
+        let sql = "select count(*) from processed_events where type <> 'charge.updated'";
+        match self.premises.flow {
+            Flow::Safe => Some(self.database.count(sql).await),
+            Flow::Naive => None,
+        }
+    }
+
     /// How many events the provider has made so far. It counts them one by one, so this is not for a busy one.
-    pub fn told(&self) -> i64 {
+    fn told(&self) -> i64 {
         let authorization = "Authorization: Bearer sk_test_boring\r\n";
         let mut provider = Connection::to(self.simulator.address);
         let answer = provider.send(&get("/_control/ledger", authorization));
@@ -100,11 +116,27 @@ impl<'d> World<'d> {
 
     /// Waits until so many events were heard of, all messages are published and all mails are sent.
     pub async fn is_through(&self, heard: i64) {
-        let began = Instant::now();
-        while !self.rests().await || self.heard().await < heard {
-            assert!(began.elapsed() < PATIENCE, "work is left over");
-            tokio::time::sleep(LOOKS).await;
-        }
+        eventually(async || self.rests().await && self.heard().await >= heard).await;
+    }
+
+    /// The same, for so many of the events that the provider tells at once. Returns at once where nobody knows which they are.
+    pub async fn is_through_at_once(&self, heard: Option<i64>) {
+        let is_heard = async || self.heard_at_once().await >= heard;
+        eventually(async || self.rests().await && is_heard().await).await;
+    }
+
+    /// Buys a few things, to get warm, and checks what the provider tells of each.
+    pub async fn warms_up(&self) {
+        let forms = self.forms(Goods::All, 64).await;
+        let heard = self.heard().await;
+        let manner = Manner {
+            clients: 8,
+            rate: None,
+            follows: true,
+        };
+        buyers::buy(self.shop.address, &forms, manner);
+        self.is_through(heard + 64 * EVENTS).await;
+        assert_eq!(self.told(), 64 * EVENTS, "events of each purchase");
     }
 
     async fn rests(&self) -> bool {
@@ -130,6 +162,14 @@ impl<'d> World<'d> {
         let ready = Connection::to(address).send(&get("/readyz", "")).status;
         assert_eq!(ready, 200);
         began.elapsed()
+    }
+}
+
+async fn eventually(is_so: impl AsyncFn() -> bool) {
+    let began = Instant::now();
+    while !is_so().await {
+        assert!(began.elapsed() < PATIENCE, "work is left over");
+        tokio::time::sleep(LOOKS).await;
     }
 }
 

@@ -81,12 +81,28 @@ select * from checkouts where id = :checkout;
 update processed_events set verdict = :verdict where event_id = :event;
 commit;
 
+-- the event that the charge has succeeded, which tells nothing more
+begin;
+insert into processed_events (event_id, type, object_id, verdict, received_at)
+values (:charge_event, :charge_event_type, :charge, 'applied', :now)
+on conflict do nothing;
+update processed_events set verdict = :verdict where event_id = :charge_event;
+commit;
+
 -- the event that the payment was created, which tells nothing
 begin;
 insert into processed_events (event_id, type, object_id, verdict, received_at)
-values (:other_event, :other_event_type, :intent, 'applied', :now)
+values (:first_event, :first_event_type, :intent, 'applied', :now)
 on conflict do nothing;
-update processed_events set verdict = :verdict where event_id = :other_event;
+update processed_events set verdict = :verdict where event_id = :first_event;
+commit;
+
+-- the event that the charge was updated, which tells nothing either
+begin;
+insert into processed_events (event_id, type, object_id, verdict, received_at)
+values (:last_event, :last_event_type, :charge, 'applied', :now)
+on conflict do nothing;
+update processed_events set verdict = :verdict where event_id = :last_event;
 commit;
 
 -- fulfilment
