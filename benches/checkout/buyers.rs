@@ -9,13 +9,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::http::{Connection, get};
+use super::{
+    http::{Connection, get},
+    window::number,
+};
 
 /// How long somebody looks at a page that does not say yet that it is paid.
 const LOOKS_AGAIN: Duration = Duration::from_millis(10);
 
 /// After so long an undecided purchase ends the run.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A form that was filled in, as a browser sends it.
 #[derive(Clone, Debug)]
@@ -88,7 +91,8 @@ fn buy_on(
         };
         let due = match manner.rate {
             Some(rate) => {
-                let due = began + Duration::from_secs_f64(place as f64 / rate);
+                let due =
+                    began + Duration::from_secs_f64(number(i64::try_from(place).unwrap()) / rate);
                 std::thread::sleep(due.saturating_duration_since(Instant::now()));
                 due
             }
@@ -102,9 +106,12 @@ fn buy_on(
 fn purchase(connection: &mut Connection, form: &Form, follows: bool) {
     let answer = connection.send(&form.request);
     assert_eq!(answer.status, 303, "{}", answer.text());
+    if !follows {
+        return;
+    }
     let look = get(&answer.location, &form.headers);
     let began = Instant::now();
-    while follows {
+    loop {
         let page = connection.send(&look);
         assert_eq!(page.status, 200, "{}", page.text());
         if page.says("<h1>Paid") {

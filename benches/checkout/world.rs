@@ -16,7 +16,7 @@ use super::{
 };
 
 /// What follows a payment is through within this time, or the run ends.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// How often it is looked whether it is.
 const LOOKS: Duration = Duration::from_millis(20);

@@ -1,7 +1,7 @@
 //! A loop of prepared statements on one connection, with the settings of the shop's own writer. It is a process of its own, so
 //! that it can be given the same slow disk as the shop.
 
-use std::time::Instant;
+use std::{fmt::Write as _, time::Instant};
 
 use boring_checkout::db::Db;
 use clap::Args;
@@ -121,7 +121,7 @@ fn numbered(statement: &str) -> Statement {
                     names.push(name.to_owned());
                     names.len() - 1
                 });
-                sql.push_str(&format!("${}", place + 1));
+                write!(sql, "${}", place + 1).unwrap();
             }
         }
     }
