@@ -18,6 +18,11 @@ use super::error::PageError;
 pub struct Fields(HashMap<String, String>);
 
 impl Fields {
+    /// Those of a body.
+    pub fn of(body: &[u8]) -> Self {
+        Self(form_urlencoded::parse(body).into_owned().collect())
+    }
+
     /// The text of a field without the white space around it; empty when the form does not have it.
     pub fn text(&self, name: &str) -> &str {
         self.0
@@ -39,8 +44,7 @@ impl<S: Send + Sync> FromRequest<S> for Fields {
         if !essence.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
             return Err(PageError::NotAForm);
         }
-        let body = body(request, state).await?;
-        Ok(Self(form_urlencoded::parse(&body).into_owned().collect()))
+        Ok(Self::of(&body(request, state).await?))
     }
 }
 

@@ -76,3 +76,4 @@ mod webhooks;
 mod workers;
 #[allow(dead_code, reason = "the soak uses the rest")]
 mod world;
+mod yardstick;
