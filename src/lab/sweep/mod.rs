@@ -213,7 +213,8 @@ impl Sweep {
                 Err(error) => return drop(ended.send(Err(error))),
             };
             runtime.block_on(async {
-                if let Err(error) = work_off(&queue, server.as_ref(), open, &ended).await {
+                let work = Box::pin(work_off(&queue, server.as_ref(), open, &ended));
+                if let Err(error) = work.await {
                     let _ = ended.send(Err(error));
                 }
             });
