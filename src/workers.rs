@@ -47,8 +47,7 @@ impl Workers {
     pub fn on(db: &Db) -> Self {
         let (tasks, stopping) = (TaskTracker::new(), CancellationToken::new());
         let (own, end) = (db.clone(), stopping.clone());
-        let exchange = async move { end.run_until_cancelled(Box::pin(own.exchange_news())).await };
-        tasks.spawn(exchange);
+        tasks.spawn(async move { end.run_until_cancelled(own.exchange_news()).await });
         Self {
             db: db.clone(),
             tasks,

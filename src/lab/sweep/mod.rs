@@ -213,8 +213,7 @@ impl Sweep {
                 Err(error) => return drop(ended.send(Err(error))),
             };
             runtime.block_on(async {
-                let work = Box::pin(work_off(&queue, server.as_ref(), open, &ended));
-                if let Err(error) = work.await {
+                if let Err(error) = work_off(&queue, server.as_ref(), open, &ended).await {
                     let _ = ended.send(Err(error));
                 }
             });
