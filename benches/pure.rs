@@ -134,6 +134,7 @@ fn render_the_paid_page(bencher: Bencher) {
         shipping: None,
         total: "€24.90".to_owned(),
         tax: None,
+        address: vec!["Ada Lovelace".to_owned(), "London".to_owned()],
     };
     bencher.bench_local(|| black_box(&page).render().expect("a page"));
 }
