@@ -114,3 +114,38 @@ test("a double click on Send again sends one copy", { tag: "@scripts" }, async (
   await expect(operator.page.getByText("(copy 2)")).toHaveCount(0);
   await expectOf(shop, { checkouts: 1, paid: 1 });
 });
+
+test("nothing is wider than the screen, and no id is broken to pieces", { tag: "@scripts" }, async ({ visitor, operator, shop }) => {
+  test.slow(); // Many pages, at many widths.
+  await visitor.goes("/lab");
+  await visitor.page.getByRole("radio", { name: /^Refund twice/ }).check();
+  await visitor.page.getByRole("button", { name: "Play it" }).click();
+  await expect(visitor.page.getByRole("heading", { name: "The two ledgers" })).toBeVisible();
+  const { page } = operator;
+  const leadsTo = async (link) => new URL(await link.first().getAttribute("href"), shop.url).pathname;
+  await operator.goes("/admin/checkouts");
+  const order = await leadsTo(page.getByRole("link", { name: ORDER }));
+  const story = await leadsTo(page.getByRole("link", { name: /^[0-9a-f]{8}-/ }));
+  const lists = ["checkouts", "orders", "customers", "refunds", "events", "outbox", "mail", "discrepancies"];
+  for (const path of [...lists.map((list) => `/admin/${list}`), order, story]) {
+    await operator.goes(path);
+    for (const width of [360, 768, 1000, 1279, 1280]) {
+      await page.setViewportSize({ width, height: 800 });
+      expect(await page.evaluate(misfits), `${path} at ${width}`).toEqual({ beyond: 0, broken: [] });
+    }
+  }
+  await expectOf(shop, { checkouts: 1, paid: 1, lamps: 0 });
+});
+
+/** How far a page goes beyond its screen, and the ids on it that take more than two lines. */
+function misfits() {
+  const { scrollWidth, clientWidth } = document.documentElement;
+  const lines = (cell) => {
+    const range = document.createRange();
+    range.selectNodeContents(cell.querySelector(":is(a, bdi):not(:has(*))") ?? cell);
+    return range.getClientRects().length;
+  };
+  const cells = [...document.querySelectorAll("main :is(td, dd)")];
+  const ids = cells.filter(({ textContent }) => /^[\w-]{12,40}$/.test(textContent.trim()));
+  return { beyond: scrollWidth - clientWidth, broken: ids.filter((cell) => lines(cell) > 2).map((id) => id.textContent.trim()) };
+}
