@@ -19,7 +19,7 @@ async fn a_purchase_of_one_product_takes_two_commits_and_so_many_statements() {
     let shop = Shop::open().await;
     let buyer = shop.visitor().with_cart("TEA-01", 1).await;
     let purchase = purchase_of(&shop, &buyer.opens_checkout().await).await;
-    let lost = serde_json::json!({"on": {"webhook": "*"}, "fault": "delay", "delay_ms": 500});
+    let lost = serde_json::json!({"on": {"webhook": "*"}, "fault": "delay", "delay_ms": 5000});
     shop.provider.fault(lost).await;
     let seen = Arc::new(Mutex::new(Vec::new()));
     let probe = Probe::new({
