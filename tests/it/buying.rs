@@ -8,7 +8,7 @@ use std::sync::{
 use futures_util::future::join_all;
 
 use boring_checkout::{
-    checkout::{self, Purchase, Submitted, Verdict},
+    checkout::{self, Checkout, Purchase, Submitted, Verdict},
     probe::Boundary,
     provider::Outcome,
     provider_calls::Attempt,
@@ -234,10 +234,7 @@ async fn a_form_that_loses_to_one_which_ends_at_once_buys_the_cart_itself() {
         panic!("nobody was before it")
     };
     has_lost.reached().await;
-    let attempt = Attempt::at_checkout(first.id, 1, Vec::new());
-    let now = shop.app().till.clock.now();
-    let ended = checkout::record(shop.db(), &attempt, &Outcome::NeverCharged, now).await;
-    assert_eq!(ended.expect("recorded"), Verdict::Concluded);
+    ends(&shop, &first).await;
     has_lost.lets_go();
 
     let second = second.await.expect("no panic").expect("no error");
@@ -271,10 +268,7 @@ async fn a_form_that_is_sent_twice_leads_to_one_purchase_also_when_another_ones_
     let till = probed(shop.app(), probe);
     let first = tokio::spawn(async move { checkout::submit(&till, &first).await });
     hold.reached().await;
-    let attempt = Attempt::at_checkout(other.id, 1, Vec::new());
-    let now = shop.app().till.clock.now();
-    let ended = checkout::record(shop.db(), &attempt, &Outcome::NeverCharged, now).await;
-    assert_eq!(ended.expect("recorded"), Verdict::Concluded);
+    ends(&shop, &other).await;
 
     let till = shop.app().till.clone();
     let second = tokio::spawn(async move { checkout::submit(&till, &second).await });
@@ -287,6 +281,14 @@ async fn a_form_that_is_sent_twice_leads_to_one_purchase_also_when_another_ones_
             Submitted::New(another) => panic!("and to {}", another.id),
         }
     }
+}
+
+/// The purchase ends without a charge, so that its cart is free again.
+async fn ends(shop: &Shop, checkout: &Checkout) {
+    let attempt = Attempt::at_checkout(checkout.id, 1, Vec::new());
+    let now = shop.app().till.clock.now();
+    let ended = checkout::record(shop.db(), &attempt, &Outcome::NeverCharged, now).await;
+    assert_eq!(ended.expect("recorded"), Verdict::Concluded);
 }
 
 /// What the shop makes of a form, for tests that call the phases themselves.
