@@ -70,6 +70,10 @@ impl Answer<'_> {
         std::str::from_utf8(self.body).unwrap()
     }
 
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_slice(self.body).unwrap()
+    }
+
     pub fn says(&self, text: &str) -> bool {
         self.body
             .windows(text.len())

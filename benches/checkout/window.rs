@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{
     buyers::{self, Bought, Form, Manner},
     processes::{cpu_seconds, cpu_seconds_of_family, resident_megabytes, written_bytes},
-    world::{EVENTS, EVENTS_AT_ONCE, LATE, World},
+    world::{EVENTS, World},
 };
 
 /// What was measured.
@@ -53,22 +53,14 @@ pub struct Cpu {
     pub load: f64,
 }
 
-/// Buys with each form once, and waits for what follows, of so many new purchases. What the provider tells late is waited for
-/// as well, and not counted: how late it is, is no matter of the shop.
+/// Buys with each form once, and waits for what follows, of so many new purchases.
 pub async fn measure(world: &World<'_>, forms: &[Form], manner: Manner, new: usize) -> Window {
-    let new = i64::try_from(new).unwrap();
-    let all = world.heard().await + EVENTS * new;
-    let at_once = world.heard_at_once().await;
+    let all = world.heard().await + EVENTS * i64::try_from(new).unwrap();
     let before = Used::so_far(world).await;
     let began = Instant::now();
     let bought = buyers::buy(world.shop.address, forms, manner);
-    let heard = at_once.map(|it| it + EVENTS_AT_ONCE * new);
-    world.is_through_at_once(heard).await;
-    let mut took = began.elapsed();
     world.is_through(all).await;
-    if at_once.is_none() {
-        took = bought.took.max(began.elapsed().saturating_sub(LATE));
-    }
+    let took = began.elapsed();
     let after = Used::so_far(world).await;
     window(world, manner, &bought, took.as_secs_f64(), &before, &after)
 }

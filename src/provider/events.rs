@@ -27,29 +27,25 @@ impl Provider {
         if_known(&answer)?.map(|()| answer.parse()).transpose()
     }
 
-    /// The events that follow the one named `last`. `None` when the provider does not know that one any more.
-    pub async fn events_after(&self, last: &str) -> Result<Option<Events>, Doubt> {
-        let answer = self
-            .transport
-            .get(
-                "events.list",
-                &path(&[("ending_before", last)]),
-                READ_PATIENCE,
-            )
-            .await?;
+    /// The events of `kinds` that follow the one named `last`; of all kinds, when none is named, and of at most twenty.
+    /// `None` when the provider does not know that one any more.
+    pub async fn events_after(&self, last: &str, kinds: &[&str]) -> Result<Option<Events>, Doubt> {
+        let path = path(kinds, &[("ending_before", last)]);
+        let answer = self.transport.get("events.list", &path, READ_PATIENCE);
+        let answer = answer.await?;
         let page = if_known(&answer)?.map(|()| answer.parse()).transpose()?;
         Ok(page.map(Events::oldest_first))
     }
 
-    /// The first events since an instant (Unix seconds, by the provider's clock). The list begins with the newest, so
-    /// it is walked to its end.
-    pub async fn events_since(&self, since: i64) -> Result<Events, Doubt> {
+    /// The first events of `kinds` since an instant (Unix seconds, by the provider's clock); of all kinds, when none is named.
+    /// The list begins with the newest, so it is walked to its end.
+    pub async fn events_since(&self, since: i64, kinds: &[&str]) -> Result<Events, Doubt> {
         let since = since.to_string();
         let mut after: Option<String> = None;
         for page in 0..PAGES_MAX {
             let mut query = vec![("created[gte]", since.as_str())];
             query.extend(after.as_deref().map(|after| ("starting_after", after)));
-            let path = path(&query);
+            let path = path(kinds, &query);
             let answer = self.transport.get("events.list", &path, READ_PATIENCE);
             let answer = answer.await?;
             let list: List<Value> = answer.parse()?;
@@ -96,9 +92,10 @@ fn id_of(event: &Value) -> Option<&str> {
     event.get("id").and_then(Value::as_str)
 }
 
-fn path(narrowed: &[(&str, &str)]) -> String {
+fn path(kinds: &[&str], narrowed: &[(&str, &str)]) -> String {
     let query = form_urlencoded::Serializer::new(String::new())
         .append_pair("limit", PAGE)
+        .extend_pairs(kinds.iter().map(|kind| ("types[]", kind)))
         .extend_pairs(narrowed)
         .finish();
     format!("/v1/events?{query}")

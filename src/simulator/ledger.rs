@@ -2,6 +2,8 @@
 //!
 //! Counted from the objects themselves, so it cannot disagree with the API.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use serde_json::{Map, Value};
 use sqlx::SqliteConnection;
@@ -17,6 +19,8 @@ pub struct Ledger {
     pub refunds: LedgerOfRefunds,
     /// Events of every type.
     pub events: i64,
+    /// Events, by their type.
+    pub events_by_type: BTreeMap<String, i64>,
 }
 
 /// How many payment intents there are, and what was received.
@@ -68,10 +72,12 @@ pub(super) async fn read(
     let wanted = Value::Object(metadata.clone()).to_string();
     let intents = Tallies(tallies(tx, PAYMENT_INTENTS, &wanted).await?);
     let refunds = Tallies(tallies(tx, REFUNDS, &wanted).await?);
-    let events = sqlx::query_scalar(EVENTS)
+    let events_by_type: BTreeMap<String, i64> = sqlx::query_as::<_, (String, i64)>(EVENTS)
         .bind(&wanted)
-        .fetch_one(tx)
-        .await?;
+        .fetch_all(tx)
+        .await?
+        .into_iter()
+        .collect();
     let number = |status: Status| intents.of(status.name()).0;
     let (succeeded, amount_succeeded) = intents.of(Status::Succeeded.name());
     let payment_intents = LedgerOfIntents {
@@ -94,7 +100,8 @@ pub(super) async fn read(
     Ok(Ledger {
         payment_intents,
         refunds,
-        events,
+        events: events_by_type.values().sum(),
+        events_by_type,
     })
 }
 
@@ -129,12 +136,12 @@ const REFUNDS: &str = concat!(
 );
 
 const EVENTS: &str = concat!(
-    "select count(*) from objects
+    "select body ->> '$.type', count(*) from objects
      where kind = 'event'
        and ($1 = '{}' or coalesce(body ->> '$.data.object.payment_intent', body ->> '$.data.object.id')
                          in (select id from (",
     wanted_intents!(),
-    ")))"
+    "))) group by 1"
 );
 
 async fn tallies(

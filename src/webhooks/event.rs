@@ -13,6 +13,22 @@ use crate::{
 /// The longest id or type that is stored. The provider's own are far shorter.
 const TEXT_MAX: usize = 255;
 
+/// The kinds of events that tell the shop something. Others may come, and come to nothing.
+///
+/// `charge.refunded` is not one of them: it carries the charge, with the sum of all its refunds, and each of these has told
+/// of itself. <https://docs.stripe.com/changelog/acacia/2024-10-28/refund-webhook-update>
+pub const KINDS: [&str; 9] = [
+    "payment_intent.succeeded",
+    "payment_intent.payment_failed",
+    "payment_intent.canceled",
+    "payment_intent.processing",
+    "payment_intent.requires_action",
+    "refund.created",
+    "refund.updated",
+    "refund.failed",
+    "charge.refund.updated",
+];
+
 /// An event as far as the shop understands it.
 #[derive(Clone, Debug)]
 pub struct Event {
@@ -53,17 +69,19 @@ impl Event {
         let id = text("id").ok_or(NotAnEvent)?.to_owned();
         let kind = text("type").ok_or(NotAnEvent)?.to_owned();
         let of_our_mode = event.get("livemode").and_then(Value::as_bool) == Some(live);
+        let tells = of_our_mode && KINDS.contains(&kind.as_str());
+        let of_a_payment = tells && kind.starts_with("payment_intent.");
         let object = event.pointer("/data/object");
         let object_id = object
             .and_then(|object| object.get("id"))
             .and_then(Value::as_str)
             .filter(|id| is_sane(id));
         let intent = object
-            .filter(|_| of_our_mode && tells_of_a_payment(&kind))
+            .filter(|_| of_a_payment)
             .and_then(|object| serde_json::from_value::<PaymentIntent>(object.clone()).ok())
             .filter(can_be_stored);
         let refund = object
-            .filter(|_| of_our_mode && tells_of_a_refund(&kind))
+            .filter(|_| tells && !of_a_payment)
             .and_then(|object| serde_json::from_value::<Refund>(object.clone()).ok())
             .filter(|refund| is_sane(&refund.id) && is_sane(&refund.currency))
             .filter(|refund| refund.payment_intent.as_deref().is_none_or(is_sane));
@@ -78,28 +96,6 @@ impl Event {
             kind,
         })
     }
-}
-
-/// The kinds whose object is a payment intent that has come to something.
-fn tells_of_a_payment(kind: &str) -> bool {
-    matches!(
-        kind,
-        "payment_intent.succeeded"
-            | "payment_intent.payment_failed"
-            | "payment_intent.canceled"
-            | "payment_intent.processing"
-            | "payment_intent.requires_action"
-    )
-}
-
-/// The kinds whose object is a refund. `charge.refunded` is not one of them: it carries the charge, with the sum of all its
-/// refunds, and each of these has told of itself.
-/// <https://docs.stripe.com/changelog/acacia/2024-10-28/refund-webhook-update>
-fn tells_of_a_refund(kind: &str) -> bool {
-    matches!(
-        kind,
-        "refund.created" | "refund.updated" | "refund.failed" | "charge.refund.updated"
-    )
 }
 
 /// Whether all texts of it that end up in the database can.

@@ -1,7 +1,8 @@
 //! Missed webhooks: the provider gives up on a delivery after some days, or we were unreachable, or misconfigured.
 //!
-//! A slow worker reads the provider's own list of events, from the last one it has seen, and hands each that is not
-//! here yet to [`receive`], as if it had been delivered. An event that comes both ways takes effect once.
+//! A slow worker reads the provider's own list of events, of the [`KINDS`] that tell something, from the last one it has
+//! seen, and hands each that is not here yet to [`receive`], as if it had been delivered. An event that comes both ways takes
+//! effect once.
 //!
 //! ```text
 //! the provider's list   e1 ── e2 ── e3 ── e4 ── e5 (now)
@@ -11,11 +12,13 @@
 //!
 //! One process reads for all, and several may well read at once. The position only saves calls, so it may be behind.
 
+use std::collections::HashSet;
+
 use chrono::{DateTime, TimeDelta, Utc};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use super::{Event, receive};
+use super::{Event, KINDS, receive};
 use crate::{
     checkout::Till,
     db::{Db, retrying},
@@ -94,9 +97,7 @@ pub async fn catch_up(till: &Till, stopping: &CancellationToken) -> Result<(), C
         let Some(page) = page else {
             return Ok(());
         };
-        for event in &page.events {
-            take(till, event).await?;
-        }
+        take(till, &page).await?;
         settle(till, &page).await?;
         match page.newest() {
             Some(newest) if page.has_more => seen = Some(newest.to_owned()),
@@ -109,7 +110,7 @@ pub async fn catch_up(till: &Till, stopping: &CancellationToken) -> Result<(), C
 /// `None` when there was none yet.
 async fn read_on(till: &Till, seen: Option<&str>) -> Result<Option<Events>, CatchUpError> {
     if let Some(seen) = seen
-        && let Some(page) = till.provider.events_after(seen).await?
+        && let Some(page) = till.provider.events_after(seen, &KINDS).await?
     {
         return Ok(Some(page));
     }
@@ -117,31 +118,44 @@ async fn read_on(till: &Till, seen: Option<&str>) -> Result<Option<Events>, Catc
         return Ok(None);
     };
     let since = (first - MARGIN).max(till.clock.now() - SHOWN);
-    Ok(Some(till.provider.events_since(since.timestamp()).await?))
+    let page = till.provider.events_since(since.timestamp(), &KINDS);
+    Ok(Some(page.await?))
 }
 
-/// Lets an event take effect, unless it has. Most have been delivered, and asking first spares the writers' lock; what
-/// decides is the insert in [`receive`].
-async fn take(till: &Till, event: &Value) -> Result<(), CatchUpError> {
-    let Ok(event) = Event::read(event, till.provider.is_live()) else {
-        tracing::warn!("the provider's list has an event without an id or a type");
-        return Ok(());
-    };
-    if !is_here(&till.db, &event.id).await? {
+/// Lets each event of `page` take effect, unless it has. Most have been delivered, and asking first spares the writers' lock;
+/// what decides is the insert in [`receive`].
+async fn take(till: &Till, page: &Events) -> Result<(), CatchUpError> {
+    let events: Vec<Event> = page.events.iter().filter_map(|it| read(till, it)).collect();
+    let here = here(&till.db, &events).await?;
+    for event in events.iter().filter(|event| !here.contains(&event.id)) {
         tracing::info!(event.id, event.kind, "event was not delivered yet");
-        receive(&till.db, &event, till.clock.now()).await?;
+        receive(&till.db, event, till.clock.now()).await?;
     }
     Ok(())
 }
 
-async fn is_here(db: &Db, event: &str) -> sqlx::Result<bool> {
-    let here: i64 = retrying(|| {
-        db.query("select count(*) from processed_events where event_id = $1")
-            .bind(event)
-            .fetch_scalar()
+fn read(till: &Till, event: &Value) -> Option<Event> {
+    let read = Event::read(event, till.provider.is_live());
+    if read.is_err() {
+        tracing::warn!("the provider's list has an event without an id or a type");
+    }
+    read.ok()
+}
+
+/// The ids of those that are here.
+async fn here(db: &Db, events: &[Event]) -> sqlx::Result<HashSet<String>> {
+    let ids = events.iter().map(|event| (event.id.clone(), Value::Null));
+    let ids = Value::Object(Map::from_iter(ids)).to_string();
+    let here: Vec<(String,)> = retrying(|| {
+        db.query(
+            "select event_id from processed_events
+             where event_id in (select key from json_each($1 /*pg ::json */))",
+        )
+        .bind(&ids)
+        .fetch_all()
     })
     .await?;
-    Ok(here > 0)
+    Ok(here.into_iter().map(|(id,)| id).collect())
 }
 
 async fn position(db: &Db) -> sqlx::Result<Option<String>> {

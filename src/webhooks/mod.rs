@@ -21,7 +21,7 @@ use std::fmt;
 
 use chrono::{DateTime, Utc};
 
-pub use self::event::{Event, NotAnEvent};
+pub use self::event::{Event, KINDS, NotAnEvent};
 use crate::{
     checkout::{Verdict, record},
     db::{Db, Tx, retrying},
@@ -80,12 +80,12 @@ async fn receive_once(db: &Db, event: &Event, now: DateTime<Utc>) -> sqlx::Resul
 }
 
 /// Inserts the event's id. Of twenty deliveries at once one inserts; the others wait for its commit, and then
-/// find it there.
+/// find it there. Most events come to nothing, since the answer to the request has told the same.
 async fn is_new(tx: &mut Tx, event: &Event, now: DateTime<Utc>) -> sqlx::Result<bool> {
     let inserted = tx
         .query(
             "insert into processed_events (event_id, type, object_id, verdict, received_at)
-             values ($1, $2, $3, 'applied', $4)
+             values ($1, $2, $3, 'ignored', $4)
              on conflict do nothing",
         )
         .bind(&event.id)
@@ -97,11 +97,11 @@ async fn is_new(tx: &mut Tx, event: &Event, now: DateTime<Utc>) -> sqlx::Result<
     Ok(inserted == 1)
 }
 
-/// Says for the operator what the event came to, where that is not its usual effect.
+/// Says for the operator what the event came to, where that is something.
 async fn note_verdict(tx: &mut Tx, event: &Event, verdict: Verdict) -> sqlx::Result<()> {
     let word = match verdict {
-        Verdict::Concluded | Verdict::Waiting => return Ok(()),
-        Verdict::Nothing => "ignored",
+        Verdict::Nothing => return Ok(()),
+        Verdict::Concluded | Verdict::Waiting => "applied",
         Verdict::Discrepancy => "discrepancy",
     };
     tx.query("update processed_events set verdict = $2 where event_id = $1")

@@ -243,7 +243,7 @@ async fn the_audit_says_by_its_exit_code_whether_all_is_well() {
     let buyer = shop.visitor().with_cart("TEA-01", 2).await;
     let status = buyer.buys().await;
     assert_eq!(buyer.waits_at(&status).await, "Paid");
-    shop.settles().await;
+    shop.hears_everything().await;
     let url = shop.database.url();
     let here = [
         "audit",

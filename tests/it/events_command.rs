@@ -68,7 +68,7 @@ async fn the_newest_events_are_listed_first_and_as_many_as_wanted() {
     let buyer = shop.visitor().with_cart("TEA-01", 1).await;
     let status = buyer.buys().await;
     assert_eq!(buyer.waits_at(&status).await, "Paid");
-    shop.settles().await;
+    shop.hears_everything().await;
 
     let all = command(&shop.database, &["events", "list"]).await;
     let heard = shop.count("select count(*) from processed_events").await;

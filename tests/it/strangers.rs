@@ -148,7 +148,7 @@ fn filled(request: RequestBuilder, address: &str) -> RequestBuilder {
 async fn a_stranger_sees_nothing_and_changes_nothing_by_looking() {
     let shop = Shop::open_with(&["--no-lab"]).await;
     let bought = Bought::at(&shop).await;
-    shop.settles().await;
+    shop.hears_everything().await;
     let before = state(&shop).await;
     let prefetch = [("sec-purpose", "prefetch"), ("purpose", "prefetch")];
     for address in bought.addresses() {
@@ -177,7 +177,7 @@ async fn a_stranger_sees_nothing_and_changes_nothing_by_looking() {
 async fn another_site_can_send_nothing_in_a_customers_name() {
     let shop = Shop::open_with(&["--no-lab", "--public-url", "https://shop.example"]).await;
     let bought = Bought::at(&shop).await;
-    shop.settles().await;
+    shop.hears_everything().await;
     let before = state(&shop).await;
     let cookie = bought.buyer.cookie().expect("a cookie");
     let origins: [&[(&str, &str)]; 6] = [
@@ -240,7 +240,7 @@ async fn somebody_elses_session_opens_nothing() {
     let shop = Shop::open_with(&["--no-lab"]).await;
     let bought = Bought::at(&shop).await;
     let somebody = shop.visitor().with_cart("TEA-01", 2).await;
-    shop.settles().await;
+    shop.hears_everything().await;
     let before = state(&shop).await;
     for address in bought.addresses() {
         let page = somebody.sees(&address).await;

@@ -11,7 +11,7 @@ use boring_checkout::{
     mail::post::{Post, Tray},
     probe::{Boundary, Probe},
     pruner::Retention,
-    webhooks::{self, Event},
+    webhooks::{self, Event, KINDS},
     workers::do_what_is_due,
 };
 use chrono::TimeDelta;
@@ -22,14 +22,6 @@ use crate::{
     buying::purchase_of,
     world::{ONCE, Shop, probed},
 };
-
-/// What the provider tells of a payment, in the order of the yardstick.
-const EVENTS: [&str; 4] = [
-    "payment_intent.succeeded",
-    "charge.succeeded",
-    "payment_intent.created",
-    "charge.updated",
-];
 
 #[tokio::test]
 async fn the_yardstick_commits_what_a_purchase_commits() {
@@ -46,7 +38,7 @@ async fn the_yardstick_commits_what_a_purchase_commits() {
     };
     checkout::drive(&till, checkout).await.expect("driven");
     shop.provider.control("settle", json!({})).await;
-    for kind in EVENTS {
+    for kind in KINDS {
         for event in shop.provider.events(kind).await {
             let event = Event::read(&event, false).expect("an event");
             let now = till.clock.now();

@@ -269,10 +269,7 @@ impl Town {
                 left.push(format!("{count} {what}"));
             }
         }
-        let told = provider.ledger().await["events"]
-            .as_i64()
-            .expect("a number");
-        let unheard = told - self.count("select count(*) from processed_events").await;
+        let unheard = provider.unheard(&self.db).await;
         if unheard > 0 {
             left.push(format!("{unheard} events unheard"));
         }

@@ -70,7 +70,7 @@ commit;
 -- the event that the payment has succeeded, which is known by now
 begin;
 insert into processed_events (event_id, type, object_id, verdict, received_at)
-values (:event, :event_type, :intent, 'applied', :now)
+values (:event, :event_type, :intent, 'ignored', :now)
 on conflict do nothing;
 update checkouts
 set status = 'paid', payment_intent_id = :intent, next_action_url = null, lease_until = null,
@@ -79,31 +79,6 @@ set status = 'paid', payment_intent_id = :intent, next_action_url = null, lease_
   and not exists (select 1 from checkouts other
                   where other.payment_intent_id = :intent and other.id <> :checkout) returning *;
 select * from checkouts where id = :checkout;
-update processed_events set verdict = :verdict where event_id = :event;
-commit;
-
--- the event that the charge has succeeded, which tells nothing more
-begin;
-insert into processed_events (event_id, type, object_id, verdict, received_at)
-values (:charge_event, :charge_event_type, :charge, 'applied', :now)
-on conflict do nothing;
-update processed_events set verdict = :verdict where event_id = :charge_event;
-commit;
-
--- the event that the payment was created, which tells nothing
-begin;
-insert into processed_events (event_id, type, object_id, verdict, received_at)
-values (:first_event, :first_event_type, :intent, 'applied', :now)
-on conflict do nothing;
-update processed_events set verdict = :verdict where event_id = :first_event;
-commit;
-
--- the event that the charge was updated, which tells nothing either
-begin;
-insert into processed_events (event_id, type, object_id, verdict, received_at)
-values (:last_event, :last_event_type, :charge, 'applied', :now)
-on conflict do nothing;
-update processed_events set verdict = :verdict where event_id = :last_event;
 commit;
 
 -- fulfilment

@@ -241,7 +241,7 @@ async fn each_shop_takes_the_payments_of_the_other_for_somebody_elses() -> Resul
             .create(&key, &request, std::time::Duration::ZERO)
             .await?;
     }
-    for event in provider.events_since(0).await?.events {
+    for event in provider.events_since(0, &[]).await?.events {
         let read = webhooks::Event::read(&event, false)?;
         let named = (
             read.checkout.is_some(),

@@ -27,14 +27,14 @@ impl Scene<'_> {
     async fn events(&self, pointer: &str, values: &[String]) -> Result<Vec<Arc<Value>>, Failed> {
         let since =
             self.lab.simulator()?.clock().now - (Utc::now() - self.began_at).num_seconds() - 1;
-        let mut page = self.app.till.provider.events_since(since).await?;
+        let mut page = self.app.till.provider.events_since(since, &[]).await?;
         let mut events = Vec::new();
         loop {
             let newest = page.newest().map(str::to_owned);
             events.extend(page.events);
             match newest {
                 Some(newest) if page.has_more => {
-                    let next = self.app.till.provider.events_after(&newest).await?;
+                    let next = self.app.till.provider.events_after(&newest, &[]).await?;
                     page = next.ok_or("the provider does not know its own event")?;
                 }
                 _ => break,

@@ -125,7 +125,7 @@ impl Ground {
 
     /// All that the provider has to tell, the oldest first.
     pub async fn events(&self) -> Result<Vec<Arc<Value>>, Failed> {
-        let page = self.provider.events_since(0).await?;
+        let page = self.provider.events_since(0, &[]).await?;
         Ok(page.events.into_iter().map(Arc::new).collect())
     }
 

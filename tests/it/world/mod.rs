@@ -124,7 +124,7 @@ impl Shop {
         self.running.stop().await;
     }
 
-    /// Waits until nothing is undecided and the shop has heard of every event.
+    /// Waits until nothing is undecided and the shop has heard of every event that tells it something.
     pub async fn settles(&self) {
         // What the provider would do by itself later, it does now.
         self.provider.control("settle", json!({})).await;
@@ -132,12 +132,18 @@ impl Shop {
             let pending: i64 = self
                 .count("select count(*) from checkouts where status = 'pending'")
                 .await;
-            let heard: i64 = self.count("select count(*) from processed_events").await;
-            pending == 0
-                && heard
-                    >= self.provider.ledger().await["events"]
-                        .as_i64()
-                        .expect("a number")
+            pending == 0 && self.provider.unheard(self.db()).await <= 0
+        })
+        .await;
+    }
+
+    /// The same, and has heard of every other event as well.
+    pub async fn hears_everything(&self) {
+        self.settles().await;
+        eventually("every event is here", || async {
+            let heard = self.count("select count(*) from processed_events").await;
+            let made = self.provider.ledger().await["events"].take();
+            made.as_i64().expect("a number") <= heard
         })
         .await;
     }

@@ -1,5 +1,6 @@
 //! The simulator's controls.
 
+use boring_checkout::{db::Db, webhooks::KINDS};
 use reqwest::{Client, RequestBuilder};
 use serde_json::{Value, json};
 
@@ -89,11 +90,39 @@ impl Provider {
             .await
     }
 
+    /// Another shop of the same account takes a payment. Whether it gets its answer is its own affair.
+    pub async fn is_used_by_another_shop(&self) {
+        let payment = "amount=490&currency=eur&confirm=true&payment_method=pm_card_visa&payment_method_types[0]=card";
+        let request = self.client.post(format!("{}/v1/payment_intents", self.url));
+        let request = request
+            .header("content-type", "application/x-www-form-urlencoded")
+            .bearer_auth(KEY)
+            .body(payment);
+        drop(request.send().await);
+    }
+
     /// All the money that it took, in minor units.
     pub async fn charged(&self) -> i64 {
         self.ledger().await["payment_intents"]["amount_succeeded"]
             .as_i64()
             .expect("a number")
+    }
+
+    /// How many events it has made that tell a shop something, and that the shop of `db` has not heard of yet.
+    pub async fn unheard(&self, db: &Db) -> i64 {
+        let made = &self.ledger().await["events_by_type"];
+        let told = KINDS.map(|kind| made[kind].as_i64().unwrap_or_default());
+        let kinds: Value = KINDS.map(|kind| (kind, 1)).into_iter().collect();
+        let heard: i64 = db
+            .query(
+                "select count(*) from processed_events
+                 where type in (select key from json_each($1 /*pg ::json */))",
+            )
+            .bind(kinds.to_string())
+            .fetch_scalar()
+            .await
+            .expect("a number");
+        told.iter().sum::<i64>() - heard
     }
 
     pub async fn ledger(&self) -> Value {

@@ -155,7 +155,7 @@ impl Part {
             _ => "refund.",
         };
         report(Some(&premises.probe), Boundary::BeforeSend("events.list")).await?;
-        let events = client(premises)?.events_since(0).await?.events;
+        let events = client(premises)?.events_since(0, &[]).await?.events;
         let is_it = |event: &Value| {
             event["type"]
                 .as_str()

@@ -34,13 +34,13 @@ pub(super) fn charges(intents: &[PaymentIntent]) -> Vec<Charge> {
 
 /// All that has happened, the oldest first.
 pub(super) async fn events(provider: &Provider) -> Result<Vec<Event>, Doubt> {
-    let mut page = provider.events_since(0).await?;
+    let mut page = provider.events_since(0, &[]).await?;
     let mut events = Vec::new();
     loop {
         events.extend(page.events.iter().flat_map(Event::read));
         match page.newest() {
             Some(newest) if page.has_more => {
-                let next = provider.events_after(newest).await?;
+                let next = provider.events_after(newest, &[]).await?;
                 page = next.ok_or(Doubt::Unexpected)?;
             }
             _ => return Ok(events),
