@@ -137,7 +137,7 @@ struct Next {
 }
 
 async fn next(shared: &Shared, object: Option<&str>) -> sqlx::Result<Option<Next>> {
-    let mut tx = shared.store.read().await?;
+    let mut reader = shared.store.reader().await?;
     sqlx::query_as(
         "select id, due_at from scheduled
          where $1 is null or object_id = $1
@@ -145,7 +145,7 @@ async fn next(shared: &Shared, object: Option<&str>) -> sqlx::Result<Option<Next
          limit 1",
     )
     .bind(object)
-    .fetch_optional(&mut *tx)
+    .fetch_optional(&mut *reader)
     .await
 }
 
@@ -162,9 +162,12 @@ async fn run(shared: &Shared, id: i64) -> Result<bool, ApiError> {
     };
     let mut call = Call::automatic(&mut tx, shared);
     effect.happen(&mut call, &object_id).await?;
+    let has_news = call.has_news;
     tx.commit().await?;
     tracing::info!(?effect, object.id = object_id, "scheduled");
-    shared.wake_workers();
+    if has_news {
+        shared.wake_workers();
+    }
     Ok(true)
 }
 

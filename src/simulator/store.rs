@@ -86,6 +86,7 @@ impl Store {
         // A database in memory lives and dies with its one connection, so that one must not be recycled.
         let pool = SqlitePoolOptions::new()
             .acquire_timeout(QUEUE_PATIENCE)
+            .test_before_acquire(false)
             .idle_timeout(None)
             .max_lifetime(None);
         let writer = pool

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 pub use self::secrets::RolledSecret;
 pub(super) use self::{
     configured::{configure, restore},
-    secrets::{active_secrets, roll},
+    secrets::roll,
 };
 use super::{
     call::Call, changes::merge_metadata, error::ApiError, event_types, form::shortened, ids,

@@ -38,7 +38,7 @@ pub(super) fn fresh() -> String {
 }
 
 /// What signs deliveries at `now` (seconds of the simulator's clock), the current secret first.
-pub(in crate::simulator) async fn active_secrets(
+pub(super) async fn active_secrets(
     tx: &mut SqliteConnection,
     endpoint_id: &str,
     now: i64,

@@ -19,10 +19,11 @@ const PAUSE: Duration = Duration::from_secs(1);
 pub(super) async fn attempt(shared: Arc<Shared>, delivery: Delivery, fault: Option<WebhookFault>) {
     let fault_name = fault.map(WebhookFault::name).or(delivery.fault.as_deref());
     let attempted = async {
-        let mut tx = shared.store.read().await?;
+        let mut reader = shared.store.reader().await?;
         let now = shared.clock.now();
-        let written = post::write(&mut tx, &delivery.event_id, &delivery.endpoint_id, now).await?;
-        drop(tx);
+        let (event, endpoint) = (&delivery.event_id, &delivery.endpoint_id);
+        let written = post::write(&mut reader, event, endpoint, now).await?;
+        drop(reader);
         // Deleted a moment ago, and the delivery with it.
         let Some(letter) = written else {
             return Ok(());

@@ -7,7 +7,7 @@
 //!          └── the last retry failed, or comes due at a disabled endpoint ──► given_up
 //! ```
 //!
-//! A deleted endpoint takes its deliveries with it.
+//! An event comes with its deliveries: a trigger writes them. A deleted endpoint takes its deliveries with it.
 
 use serde_json::json;
 use sqlx::SqliteConnection;
@@ -34,29 +34,6 @@ pub(super) struct Delivery {
     pub(super) attempts: i64,
     /// What has made the coming attempt wait. No other fault strikes it then.
     pub(super) fault: Option<String>,
-}
-
-/// One delivery to each endpoint that wants the event, and how many there are. To be called in the transaction of
-/// the event.
-pub(in crate::simulator) async fn schedule(
-    tx: &mut SqliteConnection,
-    event_id: &str,
-    kind: &str,
-    now: i64,
-) -> sqlx::Result<u64> {
-    let written = sqlx::query(
-        "insert into deliveries (event_id, endpoint_id, next_attempt_at)
-         select $1, id, $3 from objects
-         where kind = 'webhook_endpoint' and body ->> '$.status' = 'enabled'
-           and exists (select 1 from json_each(body, '$.enabled_events') where value in ('*', $2))
-         order by seq",
-    )
-    .bind(event_id)
-    .bind(kind)
-    .bind(now * 1000)
-    .execute(tx)
-    .await?;
-    Ok(written.rows_affected())
 }
 
 /// The endpoints that would get the event if it was made now.
@@ -217,9 +194,6 @@ pub(super) async fn conclude(
         };
         write_down(tx, line, now_ms).await?;
     }
-    if is_delivered {
-        release_overtaken(tx, delivery).await?;
-    }
     Ok(())
 }
 
@@ -228,17 +202,4 @@ fn next_attempt_at(failed_before: i64, now_ms: i64) -> Option<i64> {
     let failed_before = usize::try_from(failed_before).ok()?;
     let seconds = RETRY_AFTER_SECONDS.get(failed_before)?;
     Some(now_ms + seconds * 1000)
-}
-
-/// What waited to be overtaken by this delivery is due now.
-async fn release_overtaken(tx: &mut SqliteConnection, delivered: &Delivery) -> sqlx::Result<()> {
-    sqlx::query(
-        "update deliveries set next_attempt_at = 0
-         where endpoint_id = $1 and fault = 'reorder' and state = 'pending' and id < $2",
-    )
-    .bind(&delivered.endpoint_id)
-    .bind(delivered.id)
-    .execute(tx)
-    .await?;
-    Ok(())
 }

@@ -24,7 +24,7 @@ mod worker;
 pub use self::journal::LoggedDelivery;
 pub(super) use self::{
     attempt::send_now,
-    deliveries::{count_pending, resend, schedule},
+    deliveries::{count_pending, resend},
     journal::{SHOWN, journal},
     post::Post,
     worker::work,

@@ -8,10 +8,11 @@ use reqwest::{
     header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, USER_AGENT},
     redirect::Policy,
 };
+use serde_json::Value;
 use sqlx::SqliteConnection;
 
 use super::{journal::Reception, signature::sign};
-use crate::simulator::{error::ApiError, events, objects, webhook_endpoints};
+use crate::simulator::{error::ApiError, objects};
 
 /// What is sent, and where.
 #[derive(Clone, Debug)]
@@ -23,27 +24,58 @@ pub(super) struct Letter {
     pub(super) body: Vec<u8>,
 }
 
+/// What goes into a letter.
+#[derive(sqlx::FromRow)]
+struct Contents {
+    event: String,
+    url: String,
+    /// An SDK of another version than the event's refuses it, so an endpoint may have one of its own.
+    api_version: Option<String>,
+    pending_webhooks: i64,
+    /// A JSON array, the current one first.
+    secrets: String,
+}
+
 /// The letter with this event for this endpoint; `None` when one of them is there no longer.
 pub(super) async fn write(
-    tx: &mut SqliteConnection,
+    reader: &mut SqliteConnection,
     event_id: &str,
     endpoint_id: &str,
     now: i64,
 ) -> Result<Option<Letter>, ApiError> {
-    let event = objects::find(tx, "event", event_id).await?;
-    let endpoint = webhook_endpoints::find(tx, endpoint_id).await?;
-    let (Some(mut event), Some(endpoint)) = (event, endpoint) else {
+    let contents: Option<Contents> = sqlx::query_as(
+        "select event.body as event, endpoint.body ->> '$.url' as url, endpoint.body ->> '$.api_version' as api_version,
+                (select count(*) from deliveries
+                 where event_id = event.id and manual = 0 and state <> 'delivered') as pending_webhooks,
+                (select json_group_array(secret) from
+                   (select secret from webhook_secrets
+                    where endpoint_id = endpoint.id and (expires_at is null or expires_at > $3)
+                    order by id desc)) as secrets
+         from objects event, objects endpoint
+         where event.id = $1 and event.kind = 'event' and event.deleted = 0
+           and endpoint.id = $2 and endpoint.kind = 'webhook_endpoint' and endpoint.deleted = 0",
+    )
+    .bind(event_id)
+    .bind(endpoint_id)
+    .bind(now)
+    .fetch_optional(reader)
+    .await?;
+    let Some(contents) = contents else {
         return Ok(None);
     };
-    events::show_pending_webhooks(tx, &mut event).await?;
-    // An SDK of another version than the event's refuses it, so an endpoint may have one of its own.
-    if let Some(version) = endpoint.api_version {
+    let mut event: Value = serde_json::from_str(&contents.event)?;
+    objects::set(
+        &mut event,
+        "pending_webhooks",
+        contents.pending_webhooks.into(),
+    );
+    if let Some(version) = contents.api_version {
         objects::set(&mut event, "api_version", version.into());
     }
     Ok(Some(Letter {
-        secrets: webhook_endpoints::active_secrets(tx, endpoint_id, now).await?,
-        endpoint_id: endpoint.id,
-        url: endpoint.url,
+        endpoint_id: endpoint_id.to_owned(),
+        url: contents.url,
+        secrets: serde_json::from_str(&contents.secrets)?,
         body: serde_json::to_vec(&event)?,
     }))
 }

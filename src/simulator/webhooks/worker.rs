@@ -68,10 +68,11 @@ async fn start_what_is_due(
     under_way: &mut UnderWay,
 ) -> sqlx::Result<Duration> {
     let now_ms = shared.clock.now_ms();
-    let mut tx = shared.store.read().await?;
-    let due = deliveries::due(&mut tx, now_ms, &under_way.ids(), MAX_PER_ENDPOINT).await?;
-    let next_due_at = deliveries::next_due_at(&mut tx, now_ms).await?;
-    drop(tx);
+    let mut reader = shared.store.reader().await?;
+    let due = deliveries::due(&mut reader, now_ms, &under_way.ids(), MAX_PER_ENDPOINT).await?;
+    // Whatever was written in between has woken us again.
+    let next_due_at = deliveries::next_due_at(&mut reader, now_ms).await?;
+    drop(reader);
     // Faults strike in the order of events, before anything is sent: what is to be overtaken is held by then.
     let mut starting = Vec::new();
     let mut somebody_waits = false;
