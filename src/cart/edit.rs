@@ -32,9 +32,20 @@ async fn add_once(
     now: DateTime<Utc>,
 ) -> Result<CartId, CartError> {
     let mut tx = db.begin().await?;
+    let added = add_to(&mut tx, cart, sku, quantity, now).await;
+    tx.end(added).await
+}
+
+async fn add_to(
+    tx: &mut Tx,
+    cart: Option<CartId>,
+    sku: &Sku,
+    quantity: i64,
+    now: DateTime<Utc>,
+) -> Result<CartId, CartError> {
     let cart = match cart {
-        Some(cart) => open_or_next(&mut tx, cart, now).await?,
-        None => create(&mut tx, CartId::new(), now).await?,
+        Some(cart) => open_or_next(tx, cart, now).await?,
+        None => create(tx, CartId::new(), now).await?,
     };
     let added = tx
         .query(
@@ -51,7 +62,7 @@ async fn add_once(
         .execute()
         .await?;
     if added == 0 {
-        return Err(why_not_added(&mut tx, sku).await?);
+        return Err(why_not_added(tx, sku).await?);
     }
     let (lines, currencies): (i64, i64) = tx
         .query(
@@ -67,7 +78,6 @@ async fn add_once(
     if currencies > 1 {
         return Err(CartError::OtherCurrency);
     }
-    tx.commit().await?;
     Ok(cart)
 }
 
@@ -91,6 +101,7 @@ async fn set_quantity_once(
 ) -> Result<(), CartError> {
     let mut tx = db.begin().await?;
     if !is_open(&mut tx, cart, now).await? {
+        tx.rollback().await?;
         return Err(CartError::Closed);
     }
     let statement = if quantity == 0 {

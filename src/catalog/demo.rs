@@ -95,7 +95,7 @@ async fn seed_once(db: &Db, currency: Currency, now: DateTime<Utc>) -> sqlx::Res
         .fetch_scalar()
         .await?;
     if products > 0 {
-        return Ok(());
+        return tx.rollback().await;
     }
     for (place, goods) in (0_u64..).zip(&GOODS) {
         // A microsecond apart, which makes the order of the shelf.

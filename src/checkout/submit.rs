@@ -62,9 +62,26 @@ async fn submit_once(
     id: CheckoutId,
 ) -> Result<Submitted, SubmitError> {
     let mut tx = till.db.begin().await?;
+    let submitted = write_down(&mut tx, till, purchase, id).await;
+    match submitted {
+        // What this run has written for a checkout of its own is of no use.
+        Ok(Submitted::Existing(found)) if found.idempotency_key == purchase.key => {
+            tx.rollback().await?;
+            Ok(Submitted::Existing(found))
+        }
+        submitted => tx.end(submitted).await,
+    }
+}
+
+async fn write_down(
+    tx: &mut Tx,
+    till: &Till,
+    purchase: &Purchase,
+    id: CheckoutId,
+) -> Result<Submitted, SubmitError> {
     // The key before the cart: a purchase that went through has used its cart up. This look is a courtesy to
     // the many repeats; what holds is the insert below.
-    if let Some(found) = existing(&mut tx, purchase).await? {
+    if let Some(found) = existing(tx, purchase).await? {
         if found.id == id {
             // The commit of an earlier run went through, and its answer was lost.
             return Ok(Submitted::New(found));
@@ -74,22 +91,22 @@ async fn submit_once(
         }
         // Another form's. It may end at any moment, and the same form sent once more would then buy the cart itself. Where
         // the key leads is decided by one at a time.
-        cart::lock_to_buy(&mut tx, purchase.cart).await?;
-        if let Some(found) = existing(&mut tx, purchase).await? {
+        cart::lock_to_buy(tx, purchase.cart).await?;
+        if let Some(found) = existing(tx, purchase).await? {
             return answer_with(found, purchase, tx).await;
         }
     }
     let now = till.clock.now();
-    let unknown = cart::fill(&mut tx, purchase.cart, &purchase.items, now).await?;
+    let unknown = cart::fill(tx, purchase.cart, &purchase.items, now).await?;
     if !unknown.is_empty() {
         return Err(SubmitError::UnknownProducts(unknown));
     }
-    cart::lock_to_buy(&mut tx, purchase.cart).await?;
-    let lines = cart::lines(&mut tx, purchase.cart).await?;
+    cart::lock_to_buy(tx, purchase.cart).await?;
+    let lines = cart::lines(tx, purchase.cart).await?;
     let total = agreed_total(&lines, purchase, &till.pricing)?;
     if !purchase.buy_again {
         let (visitor, cart) = (purchase.visitor, purchase.cart);
-        let before = earlier::purchases(&mut tx, visitor, cart, &lines, now).await?;
+        let before = earlier::purchases(tx, visitor, cart, &lines, now).await?;
         if !before.is_empty() {
             return Err(SubmitError::BoughtBefore(before));
         }
@@ -97,12 +114,11 @@ async fn submit_once(
     till.limits
         .admit(&purchase.subjects(), purchase.key, now)
         .map_err(SubmitError::TooMany)?;
-    let Some(checkout) = insert(&mut tx, till, purchase, id, total).await? else {
-        let winner = existing(&mut tx, purchase).await?;
+    let Some(checkout) = insert(tx, till, purchase, id, total).await? else {
+        let winner = existing(tx, purchase).await?;
         return answer_with(winner.ok_or(SubmitError::Raced)?, purchase, tx).await;
     };
-    take_stock(&mut tx, checkout.id, &lines).await?;
-    tx.commit().await?;
+    take_stock(tx, checkout.id, &lines).await?;
     Ok(Submitted::New(checkout))
 }
 
@@ -132,7 +148,7 @@ async fn existing(tx: &mut Tx, purchase: &Purchase) -> sqlx::Result<Option<Check
 async fn answer_with(
     existing: Checkout,
     purchase: &Purchase,
-    mut tx: Tx,
+    tx: &mut Tx,
 ) -> Result<Submitted, SubmitError> {
     let (id, key) = (existing.id, existing.idempotency_key);
     let submitted = accept(existing, purchase)?;
@@ -145,7 +161,6 @@ async fn answer_with(
         .bind(id)
         .execute()
         .await?;
-        tx.commit().await?;
     }
     Ok(submitted)
 }

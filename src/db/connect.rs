@@ -9,7 +9,7 @@ use sqlx::{
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 
-use super::{Db, Pools, news::News, retrying, uncancelled};
+use super::{Db, Pools, news::News, retrying, shared_commit::Writer, uncancelled};
 
 static SQLITE_MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
 static POSTGRES_MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
@@ -20,7 +20,7 @@ static POSTGRES_MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
 });
 
 /// How long to wait for a connection, for SQLite's write lock, or for a lock on a row, before giving up.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Readers of one process on SQLite. They never wait for the writer; more of them than cores gain nothing.
 const SQLITE_READERS: u32 = 4;
@@ -113,7 +113,10 @@ async fn open_sqlite(url: &str, schema: Schema) -> sqlx::Result<Db> {
             .await?
     };
     Ok(Db {
-        pools: Pools::Sqlite { writer, readers },
+        pools: Pools::Sqlite {
+            writer: Writer::new(writer),
+            readers,
+        },
         probe: None,
         news: News::none(),
     })

@@ -23,18 +23,20 @@ mod connect;
 mod news;
 mod query;
 mod retry;
+mod shared_commit;
+mod tx;
 
-use std::{fmt, io, panic::Location, sync::Arc};
+use std::{fmt, panic::Location, sync::Arc};
 
 use sqlx::{Database, PgPool, Pool, SqlitePool, Transaction};
 
-use self::news::News;
-use self::query::Watch;
+use self::{news::News, query::Watch, shared_commit::Writer, tx::Conn};
 pub use self::{
     query::{Query, Row, Value},
     retry::{Transient, retrying},
+    tx::Tx,
 };
-use crate::probe::{Boundary, Failure, Probe, report};
+use crate::probe::{Boundary, Probe, report};
 
 /// A handle to the database; cheap to clone.
 #[derive(Clone)]
@@ -47,55 +49,53 @@ pub struct Db {
 
 #[derive(Clone)]
 enum Pools {
-    /// SQLite has one writer at a time. Writers share a pool of *one* connection and queue for it in order of
-    /// arrival, rather than collide and fail with "database is locked".
+    /// SQLite has one writer at a time. Writers queue for it in order of arrival, rather than collide and fail with
+    /// "database is locked".
     Sqlite {
-        writer: SqlitePool,
+        writer: Writer,
         readers: SqlitePool,
     },
     Postgres(PgPool),
 }
 
 impl Db {
-    /// Begins a transaction that may write. Wrap the function that does it in [`retrying`].
+    /// Begins a transaction that may write. Wrap the function that does it in [`retrying`], and end it with
+    /// [`commit`](Tx::commit), [`end`](Tx::end) or [`rollback`](Tx::rollback).
     ///
     /// On SQLite it is `begin immediate`: the write lock is taken here, where waiting is safe. A plain `begin`
     /// takes it at the first write, after rows were already read; if anybody wrote in between, those rows are
-    /// stale and SQLite fails at once instead of waiting.
+    /// stale and SQLite fails at once instead of waiting. Those who wait for it [share a commit](shared_commit).
     pub async fn begin(&self) -> sqlx::Result<Tx> {
+        self.begin_writing(false).await
+    }
+
+    /// As [`begin`](Self::begin), for a transaction that may take long. It shares its commit with nobody, so that nobody who
+    /// is done waits for it.
+    pub async fn begin_alone(&self) -> sqlx::Result<Tx> {
+        self.begin_writing(true).await
+    }
+
+    async fn begin_writing(&self, is_alone: bool) -> sqlx::Result<Tx> {
         report(self.probe(), Boundary::BeforeBegin).await?;
-        let mut tx = self.start("begin immediate", "begin").await?;
+        let conn = match &self.pools {
+            Pools::Sqlite { writer, .. } => Conn::Turn(writer.begin(is_alone).await?),
+            Pools::Postgres(pool) => Conn::Postgres(uncancelled(pool, "begin").await?),
+        };
         tracing::debug!("begin");
-        tx.ending.may_lose = true;
-        report(self.probe(), Boundary::AfterBegin).await?;
-        Ok(tx)
+        Tx::writing(conn, self, is_alone).await
     }
 
     /// Begins a read-only transaction over one snapshot of the database.
     pub async fn read(&self) -> sqlx::Result<Tx> {
         report(self.probe(), Boundary::BeforeSnapshot).await?;
-        let postgres = "begin isolation level repeatable read, read only";
-        let tx = self.start("begin", postgres).await?;
-        report(self.probe(), Boundary::AfterSnapshot).await?;
-        Ok(tx)
-    }
-
-    async fn start(&self, sqlite: &'static str, postgres: &'static str) -> sqlx::Result<Tx> {
         let conn = match &self.pools {
-            Pools::Sqlite { writer, readers } => {
-                let pool = if sqlite == "begin" { readers } else { writer };
-                Conn::Sqlite(uncancelled(pool, sqlite).await?)
+            Pools::Sqlite { readers, .. } => Conn::Snapshot(uncancelled(readers, "begin").await?),
+            Pools::Postgres(pool) => {
+                let begin = "begin isolation level repeatable read, read only";
+                Conn::Postgres(uncancelled(pool, begin).await?)
             }
-            Pools::Postgres(pool) => Conn::Postgres(uncancelled(pool, postgres).await?),
         };
-        Ok(Tx {
-            conn,
-            probe: self.probe.clone(),
-            is_lost: false,
-            news: Arc::clone(&self.news),
-            leaves_work: false,
-            ending: Ending::default(),
-        })
+        Tx::reading(conn, self).await
     }
 
     /// One statement that only reads, outside any transaction: one round trip.
@@ -156,7 +156,7 @@ impl Db {
             usize::try_from(pool.size()).is_ok_and(|size| size == pool.num_idle())
         }
         match &self.pools {
-            Pools::Sqlite { writer, readers } => is_at_rest(writer) && is_at_rest(readers),
+            Pools::Sqlite { writer, readers } => is_at_rest(writer.pool()) && is_at_rest(readers),
             Pools::Postgres(pool) => is_at_rest(pool),
         }
     }
@@ -166,7 +166,7 @@ impl Db {
         match &self.pools {
             Pools::Sqlite { writer, readers } => {
                 readers.close().await;
-                writer.close().await;
+                writer.pool().close().await;
             }
             Pools::Postgres(pool) => pool.close().await,
         }
@@ -180,90 +180,6 @@ impl fmt::Debug for Db {
         } else {
             "Db(sqlite)"
         })
-    }
-}
-
-/// A transaction on either engine. Dropped without [`commit`](Tx::commit), it rolls back.
-pub struct Tx {
-    conn: Conn,
-    probe: Option<Probe>,
-    /// The probe took its connection away.
-    is_lost: bool,
-    news: Arc<News>,
-    leaves_work: bool,
-    ending: Ending,
-}
-
-/// Tells whoever turns the log up that a transaction was not committed. One that only reads has nothing to lose.
-#[derive(Default)]
-struct Ending {
-    may_lose: bool,
-}
-
-impl Drop for Ending {
-    fn drop(&mut self) {
-        if self.may_lose {
-            tracing::debug!("rollback");
-        }
-    }
-}
-
-enum Conn {
-    Sqlite(Transaction<'static, sqlx::Sqlite>),
-    Postgres(Transaction<'static, sqlx::Postgres>),
-}
-
-impl Tx {
-    /// Starts a query. `sql` is a literal, so what users type can reach it through `bind` only.
-    ///
-    /// Text inside `/*pg … */` runs on PostgreSQL only; to SQLite it is a comment.
-    #[track_caller]
-    pub fn query(&mut self, sql: &'static str) -> Query<'_> {
-        let place = Location::caller();
-        let watch = Watch::within(self.probe.as_ref(), &mut self.is_lost);
-        match &mut self.conn {
-            Conn::Sqlite(tx) => Query::on_sqlite(sql, place, tx, watch),
-            Conn::Postgres(tx) => Query::on_postgres(sql, place, tx, watch),
-        }
-    }
-
-    /// Says that it writes what a worker waits for: workers are woken once it is committed, and not before, since they
-    /// would find nothing.
-    pub fn leaves_work(&mut self) {
-        self.leaves_work = true;
-    }
-
-    /// Makes the work last. An error means that the outcome is unknown: run the phase again, it must find its
-    /// own work (see [`retrying`]).
-    pub async fn commit(mut self) -> sqlx::Result<()> {
-        Watch::within(self.probe.as_ref(), &mut self.is_lost)
-            .report(Boundary::BeforeCommit)
-            .await?;
-        match self.conn {
-            Conn::Sqlite(tx) => tx.commit().await?,
-            Conn::Postgres(tx) => tx.commit().await?,
-        }
-        self.ending.may_lose = false;
-        tracing::debug!("commit");
-        if self.leaves_work {
-            self.news.work_is_left();
-        }
-        Ok(report(self.probe.as_ref(), Boundary::AfterCommit).await?)
-    }
-}
-
-impl From<Failure> for sqlx::Error {
-    fn from(failure: Failure) -> Self {
-        match failure {
-            Failure::Lost => Self::Io(io::ErrorKind::ConnectionReset.into()),
-            Failure::Database(error) => error,
-        }
-    }
-}
-
-impl fmt::Debug for Tx {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Tx")
     }
 }
 

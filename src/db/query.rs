@@ -1,6 +1,6 @@
 //! A query that runs on whichever engine its transaction is open on.
 
-use std::panic::Location;
+use std::{mem, panic::Location};
 
 use sqlx::{
     AssertSqlSafe, Encode, FromRow, PgConnection, PgPool, Postgres, SqlSafeStr, SqlStr, Sqlite,
@@ -58,11 +58,39 @@ impl<'t> Query<'t> {
         };
         log(self.sql, self.place, changed);
         self.watch.after(self.sql).await?;
+        self.watch.is_over();
         Ok(changed)
     }
 
     /// All rows.
-    pub async fn fetch_all<R: Row>(mut self) -> sqlx::Result<Vec<R>> {
+    pub async fn fetch_all<R: Row>(self) -> sqlx::Result<Vec<R>> {
+        let (rows, watch) = self.run().await?;
+        watch.is_over();
+        Ok(rows)
+    }
+
+    /// The first row, if there is one. For statements that find or change at most one.
+    pub async fn fetch_optional<R: Row>(self) -> sqlx::Result<Option<R>> {
+        Ok(self.fetch_all().await?.into_iter().next())
+    }
+
+    /// The first row, or [`sqlx::Error::RowNotFound`].
+    pub async fn fetch_one<R: Row>(self) -> sqlx::Result<R> {
+        let (rows, watch) = self.run().await?;
+        let row = rows.into_iter().next().ok_or(sqlx::Error::RowNotFound)?;
+        watch.is_over();
+        Ok(row)
+    }
+
+    /// The first column of the first row.
+    pub async fn fetch_scalar<T>(self) -> sqlx::Result<T>
+    where
+        (T,): Row,
+    {
+        Ok(self.fetch_one::<(T,)>().await?.0)
+    }
+
+    async fn run<R: Row>(mut self) -> sqlx::Result<(Vec<R>, Watch<'t>)> {
         self.watch.before(self.sql).await?;
         let rows = match self.statement {
             Statement::Sqlite(query, conn) => load(&query.fetch_all(conn).await?),
@@ -76,25 +104,7 @@ impl<'t> Query<'t> {
             rows.len().try_into().unwrap_or(u64::MAX),
         );
         self.watch.after(self.sql).await?;
-        Ok(rows)
-    }
-
-    /// The first row, if there is one. For statements that find or change at most one.
-    pub async fn fetch_optional<R: Row>(self) -> sqlx::Result<Option<R>> {
-        Ok(self.fetch_all().await?.into_iter().next())
-    }
-
-    /// The first row, or [`sqlx::Error::RowNotFound`].
-    pub async fn fetch_one<R: Row>(self) -> sqlx::Result<R> {
-        self.fetch_optional().await?.ok_or(sqlx::Error::RowNotFound)
-    }
-
-    /// The first column of the first row.
-    pub async fn fetch_scalar<T>(self) -> sqlx::Result<T>
-    where
-        (T,): Row,
-    {
-        Ok(self.fetch_one::<(T,)>().await?.0)
+        Ok((rows, self.watch))
     }
 
     pub(super) fn on_sqlite(
@@ -161,54 +171,46 @@ impl<'t> Query<'t> {
 /// Who is told of a query's boundaries.
 pub(super) struct Watch<'t> {
     probe: Option<&'t Probe>,
-    /// Of the transaction around it.
-    is_lost: Option<&'t mut bool>,
+    /// Whether the transaction around it, if there is one, is whole.
+    is_whole: Option<&'t mut bool>,
 }
 
 impl<'t> Watch<'t> {
     /// Of a query by itself.
     pub(super) fn alone(probe: Option<&'t Probe>) -> Self {
-        let is_lost = None;
-        Self { probe, is_lost }
+        let is_whole = None;
+        Self { probe, is_whole }
     }
 
-    /// Of a query in a transaction. Once the probe has taken the connection away, nothing gets through any more, whatever
-    /// is tried; dropping the transaction rolls back, as the server does when a connection ends.
-    pub(super) fn within(probe: Option<&'t Probe>, is_lost: &'t mut bool) -> Self {
-        let is_lost = Some(is_lost);
-        Self { probe, is_lost }
+    /// Of a query in a transaction. Once one has failed, or the probe has taken the connection away, nothing gets through any
+    /// more, whatever is tried.
+    pub(super) fn within(probe: Option<&'t Probe>, is_whole: &'t mut bool) -> Self {
+        let is_whole = Some(is_whole);
+        Self { probe, is_whole }
     }
 
-    async fn before(&mut self, sql: &'static str) -> sqlx::Result<()> {
-        self.report(match self.is_lost {
-            Some(_) => Boundary::BeforeStatement(sql),
-            None => Boundary::BeforeQuery(sql),
-        })
-        .await
+    async fn before(&mut self, sql: &'static str) -> Result<(), Failure> {
+        let Some(is_whole) = &mut self.is_whole else {
+            return probe::report(self.probe, Boundary::BeforeQuery(sql)).await;
+        };
+        if !mem::replace(*is_whole, false) {
+            return Err(Failure::Lost);
+        }
+        probe::report(self.probe, Boundary::BeforeStatement(sql)).await
     }
 
-    async fn after(&mut self, sql: &'static str) -> sqlx::Result<()> {
-        self.report(match self.is_lost {
+    async fn after(&self, sql: &'static str) -> Result<(), Failure> {
+        let boundary = match self.is_whole {
             Some(_) => Boundary::AfterStatement(sql),
             None => Boundary::AfterQuery(sql),
-        })
-        .await
+        };
+        probe::report(self.probe, boundary).await
     }
 
-    pub(super) async fn report(&mut self, boundary: Boundary) -> sqlx::Result<()> {
-        let Some(probe) = self.probe else {
-            return Ok(());
-        };
-        let before = self.is_lost.as_deref().is_some_and(|is_lost| *is_lost);
-        let told = if before {
-            Err(Failure::Lost)
-        } else {
-            probe::report(Some(probe), boundary).await
-        };
-        if let (Err(Failure::Lost), Some(is_lost)) = (&told, &mut self.is_lost) {
-            **is_lost = true;
+    fn is_over(self) {
+        if let Some(is_whole) = self.is_whole {
+            *is_whole = true;
         }
-        Ok(told?)
     }
 }
 

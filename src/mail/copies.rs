@@ -39,6 +39,7 @@ async fn resend_once(
 ) -> sqlx::Result<Resent> {
     let mut tx = db.begin().await?;
     if !lock_sent(&mut tx, about, kind).await? {
+        tx.rollback().await?;
         return Ok(Resent::NotSentYet);
     }
     let copies = tx

@@ -66,12 +66,13 @@ async fn consume_once(
     now: DateTime<Utc>,
 ) -> ConsumeResult {
     let mut tx = db.begin().await?;
-    if is_new(&mut tx, consumer, message, now).await? {
-        consumer.act(&mut tx, message, now).await?;
-        tx.commit().await?;
-        let (consumer, kind) = (consumer.name(), &message.event_type);
-        tracing::debug!(checkout.id = %message.aggregate_id, consumer, kind, "message consumed");
+    if !is_new(&mut tx, consumer, message, now).await? {
+        return Ok(tx.rollback().await?);
     }
+    let acted = consumer.act(&mut tx, message, now).await;
+    tx.end(acted).await?;
+    let (consumer, kind) = (consumer.name(), &message.event_type);
+    tracing::debug!(checkout.id = %message.aggregate_id, consumer, kind, "message consumed");
     Ok(())
 }
 

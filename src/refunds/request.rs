@@ -67,9 +67,19 @@ pub async fn request(till: &Till, wish: &Wish) -> Result<Requested, RequestError
 
 async fn request_once(till: &Till, wish: &Wish, id: RefundId) -> Result<Requested, RequestError> {
     let mut tx = till.db.begin().await?;
+    let requested = write_down(&mut tx, wish, id, till.clock.now()).await;
+    tx.end(requested).await
+}
+
+async fn write_down(
+    tx: &mut Tx,
+    wish: &Wish,
+    id: RefundId,
+    now: DateTime<Utc>,
+) -> Result<Requested, RequestError> {
     // The money before the key: if this very wish has just taken it, its refund is seen as well, and answers.
-    let paid = paid(&mut tx, &wish.order).await?;
-    if let Some(existing) = existing(&mut tx, wish).await? {
+    let paid = paid(tx, &wish.order).await?;
+    if let Some(existing) = existing(tx, wish).await? {
         return if existing.refund.id == id {
             // The commit of an earlier run went through, and its answer was lost.
             Ok(Requested::New(existing))
@@ -80,13 +90,13 @@ async fn request_once(till: &Till, wish: &Wish, id: RefundId) -> Result<Requeste
     let paid = paid.ok_or(RequestError::UnknownOrder)?;
     let left = paid.left();
     let amount = agreed_amount(wish, left)?;
-    let Some(new) = insert(&mut tx, wish, id, &paid, amount, till.clock.now()).await? else {
-        let winner = existing(&mut tx, wish).await?;
+    let Some(new) = insert(tx, wish, id, &paid, amount, now).await? else {
+        let winner = existing(tx, wish).await?;
         return accept(winner.ok_or(RequestError::Raced)?.refund, wish);
     };
     let currency = paid.currency.code();
     if !reserve::take(
-        &mut tx,
+        tx,
         &paid.payment_intent_id,
         amount,
         currency,
@@ -97,7 +107,6 @@ async fn request_once(till: &Till, wish: &Wish, id: RefundId) -> Result<Requeste
         // Something was taken, or given free, since we looked. Another run says what that means for this wish.
         return Err(RequestError::Raced);
     }
-    tx.commit().await?;
     Ok(Requested::New(new))
 }
 

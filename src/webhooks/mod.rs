@@ -64,6 +64,8 @@ pub async fn receive(db: &Db, event: &Event, now: DateTime<Utc>) -> sqlx::Result
 async fn receive_once(db: &Db, event: &Event, now: DateTime<Utc>) -> sqlx::Result<Received> {
     let mut tx = db.begin().await?;
     if !is_new(&mut tx, event, now).await? {
+        // The first delivery may not be on disk yet, and 200 would end the deliveries.
+        tx.rollback().await?;
         return Ok(Received::Duplicate);
     }
     let verdict = match (event.checkout, &event.outcome, &event.refund) {

@@ -83,7 +83,7 @@ async fn import_once(
     now: DateTime<Utc>,
     progress: &impl Fn(usize),
 ) -> Result<Imported, ImportError> {
-    let mut tx = db.begin().await?;
+    let mut tx = db.begin_alone().await?;
     let mut imported = Imported::default();
     let mut problems = Problems::default();
     for (place, batch) in entries.chunks(BATCH).enumerate() {

@@ -53,7 +53,7 @@ pub async fn buy(shop: &Naive, cart: Uuid, buyer: &Buyer) -> Result<Uuid, Failed
         return Err(Failed::SoldOut(short.name.clone()));
     }
     // All or nothing, and so the charge is in it as well. But a rollback brings no money back.
-    let mut tx = shop.db.begin().await?;
+    let mut tx = shop.db.begin_alone().await?;
     let id = insert(&mut tx, shop, cart, total, buyer).await?;
     for line in &lines {
         add(&mut tx, id, line).await?;

@@ -1,0 +1,340 @@
+use std::{future::poll_fn, pin::pin, sync::atomic::AtomicU32, task::Poll};
+
+use chrono::Utc;
+use futures_util::future::join_all;
+use serde_json::json;
+use tempfile::TempDir;
+use tokio::task::yield_now;
+
+use super::*;
+use crate::{
+    db::{Db, Pools, Tx, retrying},
+    webhooks::{self, Event, Received},
+};
+
+#[tokio::test]
+async fn many_at_once_take_few_commits() {
+    let book = Book::open().await;
+    let front = book.begins_with("front").await;
+    let others = book.queue(40).await;
+
+    front.commit().await.expect("committed");
+    are_kept(others).await;
+
+    assert_eq!(book.lines().await, 41);
+    assert!(book.commits() < 20, "{} commits", book.commits());
+}
+
+#[tokio::test]
+async fn who_is_alone_waits_for_nobody() {
+    let book = Book::open().await;
+    for n in 1..4 {
+        write_line(&book.db, &format!("{n}"))
+            .await
+            .expect("written");
+        assert_eq!(book.commits(), n);
+    }
+}
+
+#[tokio::test]
+async fn who_fails_takes_nobody_along() {
+    let book = Book::open().await;
+    let front = book.begins_with("front").await;
+    let (before, again) = (book.queue(2).await, book.writes("front").await);
+    let after = book.writes("after").await;
+
+    front.commit().await.expect("committed");
+    are_kept(before).await;
+    are_kept(vec![after]).await;
+
+    let refused = again.await.expect("no panic");
+    let refused = refused.expect_err("a line is there once");
+    assert!(matches!(refused, sqlx::Error::Database(_)), "{refused:?}");
+    assert_eq!(book.lines().await, 4);
+}
+
+/// Wherever somebody goes away, and whoever was before: all others are kept, and the next one can write.
+#[tokio::test]
+async fn who_goes_away_takes_nobody_along() {
+    for (is_first, gone_after) in (1..12).flat_map(|polls| [(true, polls), (false, polls)]) {
+        let book = Book::open().await;
+        let front = book.begins_with("front").await;
+        let before = book.queue(usize::from(!is_first)).await;
+        let gone = tokio::spawn({
+            let db = book.db.clone();
+            async move { polled(gone_after, write_line(&db, "gone")).await }
+        });
+        book.waits(before.len() + 1).await;
+        let after = book.writes("after").await;
+
+        front.rollback().await.expect("undone");
+        let others = before.len() + 1;
+        are_kept(before).await;
+        are_kept(vec![after]).await;
+        let gone = gone.await.expect("no panic");
+
+        write_line(&book.db, "later").await.expect("written");
+        let lines = usize::try_from(book.lines().await).expect("few") - others - 1;
+        match gone {
+            Some(written) => assert_eq!((written.is_ok(), lines), (true, 1)),
+            None => assert!(lines <= 1, "all or nothing"),
+        }
+    }
+}
+
+/// It is as if each had made a commit of its own, which failed.
+#[tokio::test]
+async fn a_commit_that_fails_is_everybodys_and_all_run_again() {
+    let book = Book::open().await;
+    let front = book.begins_with("front").await;
+    let runs = Arc::new(AtomicU32::new(0));
+    let others = (0..5).map(|n| {
+        let (db, runs) = (book.db.clone(), Arc::clone(&runs));
+        tokio::spawn(async move {
+            retrying(|| {
+                runs.fetch_add(1, Ordering::SeqCst);
+                async { write_line(&db, &format!("{n}")).await }
+            })
+            .await
+        })
+    });
+    let others: Vec<_> = others.collect();
+    book.waits(5).await;
+
+    book.refuses_commits(1);
+    let lost = front.commit().await.expect_err("nothing is on disk");
+    are_kept(others).await;
+
+    assert!(matches!(lost, sqlx::Error::Io(_)), "{lost:?}");
+    assert_eq!(book.lines().await, 5);
+    assert_eq!(runs.load(Ordering::SeqCst), 10, "each runs twice");
+}
+
+/// On a full disk SQLite gives up the whole transaction, and tells only the one whose statement it was.
+#[tokio::test]
+async fn who_fills_the_disk_loses_nobodys_work_unheard() {
+    let book = Book::open().await;
+    let front = book.begins_with("front").await;
+    let before = book.queue(2).await;
+    let filling = tokio::spawn({
+        let db = book.db.clone();
+        async move {
+            let mut tx = db.begin().await?;
+            tx.query("pragma max_page_count = 1").execute().await?;
+            write(&mut tx, &"much ".repeat(100_000)).await
+        }
+    });
+    book.waits(3).await;
+    let after = book.writes("after").await;
+
+    front.commit().await.expect_err("it is lost");
+    for lost in join_all(before).await {
+        lost.expect("no panic").expect_err("it is lost");
+    }
+    filling.await.expect("no panic").expect_err("no room");
+    after.await.expect("no panic").expect_err("it is lost");
+
+    write_line(&book.db, "later").await.expect("as good as new");
+    assert_eq!(book.lines().await, 1);
+}
+
+/// A 200 ends the deliveries, so nobody says it before the event is on disk: neither who has written it, nor who has found it.
+#[tokio::test]
+async fn whoever_finds_an_event_answers_after_it_is_on_disk() {
+    let book = Book::open().await;
+    let front = book.begins_with("front").await;
+    let first = book.is_told_of_an_event(1).await;
+    let again = book.is_told_of_an_event(2).await;
+    let slow = tokio::spawn({
+        let db = book.db.clone();
+        async move { db.begin().await }
+    });
+    book.waits(3).await;
+
+    let front = tokio::spawn(front.commit());
+    let slow = slow.await.expect("no panic").expect("its turn");
+    for _ in 0..100 {
+        yield_now().await;
+        let is_answered = first.is_finished() || again.is_finished();
+        assert!(!is_answered || book.count("select count(*) from processed_events").await == 1);
+    }
+
+    slow.rollback().await.expect("undone");
+    front.await.expect("no panic").expect("committed");
+    let (first, again) = (
+        first.await.expect("no panic"),
+        again.await.expect("no panic"),
+    );
+    assert!(matches!(first, Ok(Received::Processed(_))), "{first:?}");
+    assert!(matches!(again, Ok(Received::Duplicate)), "{again:?}");
+}
+
+/// One that asks somebody else while it is open, say.
+#[tokio::test]
+async fn nobody_who_is_done_waits_for_one_that_takes_long() {
+    let book = Book::open().await;
+    let front = book.begins_with("front").await;
+    let before = book.queue(2).await;
+    let long = tokio::spawn({
+        let db = book.db.clone();
+        async move { db.begin_alone().await }
+    });
+    book.waits(3).await;
+    let after = book.queue(1).await;
+
+    front.commit().await.expect("committed");
+    are_kept(before).await;
+    let long = long.await.expect("no panic").expect("its turn");
+    assert_eq!(book.lines().await, 3);
+
+    drop(long);
+    are_kept(after).await;
+    assert_eq!(book.lines().await, 4);
+}
+
+type Written = JoinHandle<sqlx::Result<()>>;
+
+/// A database, into which lines are written.
+struct Book {
+    db: Db,
+    commits: Arc<AtomicUsize>,
+    refused: Arc<AtomicUsize>,
+    _folder: TempDir,
+}
+
+impl Book {
+    async fn open() -> Self {
+        let folder = TempDir::new().expect("a folder");
+        let path = folder.path().join("book.db");
+        let db = Db::open(&format!("sqlite:{}", path.display()))
+            .await
+            .expect("it opens");
+        let mut tx = db.begin().await.expect("a transaction");
+        let table = "create table lines (text text not null primary key)";
+        tx.query(table).execute().await.expect("made");
+        tx.commit().await.expect("committed");
+        let (commits, refused) = (Arc::<AtomicUsize>::default(), Arc::<AtomicUsize>::default());
+        watch(&db, &commits, &refused).await;
+        Self {
+            db,
+            commits,
+            refused,
+            _folder: folder,
+        }
+    }
+
+    /// Takes a turn, which the others wait for.
+    async fn begins_with(&self, line: &str) -> Tx {
+        let mut tx = self.db.begin().await.expect("a turn");
+        write(&mut tx, line).await.expect("written");
+        tx
+    }
+
+    /// Returns once it is in the queue.
+    async fn writes(&self, line: &str) -> Written {
+        let (db, line, waiting) = (self.db.clone(), line.to_owned(), self.waiting());
+        let written = tokio::spawn(async move { write_line(&db, &line).await });
+        self.waits(waiting + 1).await;
+        written
+    }
+
+    /// So many, each with a line of its own.
+    async fn queue(&self, writers: usize) -> Vec<Written> {
+        let mut written = Vec::new();
+        for n in 0..writers {
+            written.push(self.writes(&format!("{n} of {}", self.waiting())).await);
+        }
+        written
+    }
+
+    async fn is_told_of_an_event(&self, place: usize) -> JoinHandle<sqlx::Result<Received>> {
+        let db = self.db.clone();
+        let event = json!({ "id": "evt_1", "type": "customer.created", "data": { "object": {} } });
+        let event = Event::read(&event, false).expect("an event");
+        let told = tokio::spawn(async move { webhooks::receive(&db, &event, Utc::now()).await });
+        self.waits(place).await;
+        told
+    }
+
+    async fn waits(&self, writers: usize) {
+        while self.waiting() < writers {
+            yield_now().await;
+        }
+    }
+
+    fn waiting(&self) -> usize {
+        writer(&self.db).waiting.load(Ordering::SeqCst)
+    }
+
+    fn commits(&self) -> usize {
+        self.commits.load(Ordering::SeqCst)
+    }
+
+    fn refuses_commits(&self, next: usize) {
+        self.refused.store(next, Ordering::SeqCst);
+    }
+
+    /// How many lines are on disk.
+    async fn lines(&self) -> i64 {
+        self.count("select count(*) from lines").await
+    }
+
+    async fn count(&self, what: &'static str) -> i64 {
+        self.db.query(what).fetch_scalar().await.expect("counted")
+    }
+}
+
+fn writer(db: &Db) -> &Writer {
+    match &db.pools {
+        Pools::Sqlite { writer, .. } => writer,
+        Pools::Postgres(_) => unreachable!("it is SQLite"),
+    }
+}
+
+/// Counts the commits, and lets SQLite refuse so many of the next.
+async fn watch(db: &Db, commits: &Arc<AtomicUsize>, refused: &Arc<AtomicUsize>) {
+    let (commits, refused) = (Arc::clone(commits), Arc::clone(refused));
+    let mut conn = writer(db).pool.acquire().await.expect("a connection");
+    let mut handle = conn.lock_handle().await.expect("a handle");
+    handle.set_commit_hook(move || {
+        let one_less = |left: usize| left.checked_sub(1);
+        let is_refused = refused.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less);
+        commits.fetch_add(usize::from(is_refused.is_err()), Ordering::SeqCst);
+        is_refused.is_err()
+    });
+}
+
+async fn write_line(db: &Db, line: &str) -> sqlx::Result<()> {
+    let mut tx = db.begin().await?;
+    write(&mut tx, line).await?;
+    tx.commit().await
+}
+
+async fn write(tx: &mut Tx, line: &str) -> sqlx::Result<()> {
+    let query = tx.query("insert into lines (text) values ($1)");
+    query.bind(line).execute().await?;
+    Ok(())
+}
+
+async fn are_kept(written: Vec<Written>) {
+    for written in join_all(written).await {
+        written.expect("no panic").expect("kept");
+    }
+}
+
+/// What `work` comes to, unless it is given up after so many polls.
+async fn polled<T>(polls: usize, work: impl Future<Output = T>) -> Option<T> {
+    let (mut work, mut left) = (pin!(work), polls);
+    poll_fn(|cx| {
+        if let Poll::Ready(done) = work.as_mut().poll(cx) {
+            return Poll::Ready(Some(done));
+        }
+        left -= 1;
+        if left == 0 {
+            Poll::Ready(None)
+        } else {
+            Poll::Pending
+        }
+    })
+    .await
+}
