@@ -24,7 +24,7 @@ use super::{
 use crate::{
     cart::{self, Line},
     customers,
-    db::{Tx, retrying},
+    db::{Query, Tx, retrying},
     ids::CheckoutId,
     inventory,
     money::{Money, TaxRate},
@@ -61,8 +61,14 @@ async fn submit_once(
     purchase: &Purchase,
     id: CheckoutId,
 ) -> Result<Submitted, SubmitError> {
+    // The many repeats need no transaction, and wait for nobody. This look is a courtesy to them; what holds is the insert.
+    let found = existing(till.db.query(EXISTING), purchase).await?;
+    let leads_elsewhere = found.is_some();
+    if let Some(found) = found.filter(|found| found.idempotency_key == purchase.key) {
+        return accept(found, purchase, id);
+    }
     let mut tx = till.db.begin().await?;
-    let submitted = write_down(&mut tx, till, purchase, id).await;
+    let submitted = write_down(&mut tx, till, purchase, id, leads_elsewhere).await;
     match submitted {
         // What this run has written for a checkout of its own is of no use.
         Ok(Submitted::Existing(found)) if found.idempotency_key == purchase.key => {
@@ -78,22 +84,14 @@ async fn write_down(
     till: &Till,
     purchase: &Purchase,
     id: CheckoutId,
+    leads_elsewhere: bool,
 ) -> Result<Submitted, SubmitError> {
-    // The key before the cart: a purchase that went through has used its cart up. This look is a courtesy to
-    // the many repeats; what holds is the insert below.
-    if let Some(found) = existing(tx, purchase).await? {
-        if found.id == id {
-            // The commit of an earlier run went through, and its answer was lost.
-            return Ok(Submitted::New(found));
-        }
-        if found.idempotency_key == purchase.key {
-            return accept(found, purchase);
-        }
-        // Another form's. It may end at any moment, and the same form sent once more would then buy the cart itself. Where
-        // the key leads is decided by one at a time.
+    if leads_elsewhere {
+        // To another form's purchase. That may end at any moment, and the same form sent once more would then buy the cart
+        // itself. Where the key leads is decided by one at a time.
         cart::lock_to_buy(tx, purchase.cart).await?;
-        if let Some(found) = existing(tx, purchase).await? {
-            return answer_with(found, purchase, tx).await;
+        if let Some(found) = existing(tx.query(EXISTING), purchase).await? {
+            return answer_with(found, purchase, id, tx).await;
         }
     }
     let now = till.clock.now();
@@ -115,25 +113,25 @@ async fn write_down(
         .admit(&purchase.subjects(), purchase.key, now)
         .map_err(SubmitError::TooMany)?;
     let Some(checkout) = insert(tx, till, purchase, id, total).await? else {
-        let winner = existing(tx, purchase).await?;
-        return answer_with(winner.ok_or(SubmitError::Raced)?, purchase, tx).await;
+        let winner = existing(tx.query(EXISTING), purchase).await?;
+        return answer_with(winner.ok_or(SubmitError::Raced)?, purchase, id, tx).await;
     };
     take_stock(tx, checkout.id, &lines).await?;
     Ok(Submitted::New(checkout))
 }
 
 /// The checkout of this key, or the one that this key was answered with; else the live one of this cart.
-async fn existing(tx: &mut Tx, purchase: &Purchase) -> sqlx::Result<Option<Checkout>> {
-    let found: Vec<Checkout> = tx
-        .query(
-            "select * from checkouts where idempotency_key = $1
-             union all
-             select c.* from other_keys k join checkouts c on c.id = k.checkout_id where k.idempotency_key = $1
-             union all
-             select * from checkouts
-             where cart_id = $2 and status in ('pending', 'paid') and idempotency_key <> $1
-               and not exists (select 1 from other_keys where idempotency_key = $1)",
-        )
+const EXISTING: &str = "
+    select * from checkouts where idempotency_key = $1
+    union all
+    select c.* from other_keys k join checkouts c on c.id = k.checkout_id where k.idempotency_key = $1
+    union all
+    select * from checkouts
+    where cart_id = $2 and status in ('pending', 'paid') and idempotency_key <> $1
+      and not exists (select 1 from other_keys where idempotency_key = $1)";
+
+async fn existing(query: Query<'_>, purchase: &Purchase) -> sqlx::Result<Option<Checkout>> {
+    let found: Vec<Checkout> = query
         .bind(purchase.key)
         .bind(purchase.cart)
         .fetch_all()
@@ -148,25 +146,34 @@ async fn existing(tx: &mut Tx, purchase: &Purchase) -> sqlx::Result<Option<Check
 async fn answer_with(
     existing: Checkout,
     purchase: &Purchase,
+    id: CheckoutId,
     tx: &mut Tx,
 ) -> Result<Submitted, SubmitError> {
-    let (id, key) = (existing.id, existing.idempotency_key);
-    let submitted = accept(existing, purchase)?;
+    let (other, key) = (existing.id, existing.idempotency_key);
+    let submitted = accept(existing, purchase, id)?;
     if key != purchase.key {
         tx.query(
             "insert into other_keys (idempotency_key, checkout_id) values ($1, $2)
              on conflict do nothing",
         )
         .bind(purchase.key)
-        .bind(id)
+        .bind(other)
         .execute()
         .await?;
     }
     Ok(submitted)
 }
 
-/// Whether an existing checkout may answer this purchase.
-fn accept(existing: Checkout, purchase: &Purchase) -> Result<Submitted, SubmitError> {
+/// Whether an existing checkout may answer this purchase. One by the name of `id` is our own: an earlier run's commit went
+/// through, and its answer was lost.
+fn accept(
+    existing: Checkout,
+    purchase: &Purchase,
+    id: CheckoutId,
+) -> Result<Submitted, SubmitError> {
+    if existing.id == id {
+        return Ok(Submitted::New(existing));
+    }
     if existing.visitor_id != purchase.visitor {
         return Err(SubmitError::KeyOfAnother);
     }

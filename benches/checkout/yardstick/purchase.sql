@@ -7,13 +7,6 @@
 
 -- submit
 begin;
-select * from checkouts where idempotency_key = :key
-union all
-select c.* from other_keys k join checkouts c on c.id = k.checkout_id where k.idempotency_key = :key
-union all
-select * from checkouts
-where cart_id = :cart and status in ('pending', 'paid') and idempotency_key <> :key
-  and not exists (select 1 from other_keys where idempotency_key = :key);
 update carts set idle_since = null where id = :cart;
 select p.sku, p.name, p.price_minor, p.currency, p.stock, i.quantity
 from cart_items i join products p on p.sku = i.sku
