@@ -350,7 +350,9 @@ async fn on_stage_it_goes_step_by_step_to_the_verdict() {
         stage.html
     );
     assert!(
-        stage.text(".panel-bad").starts_with("Money is lost"),
+        stage
+            .text(".panel-bad")
+            .starts_with("The customer has paid twice"),
         "{}",
         stage.html
     );
