@@ -125,6 +125,11 @@ async fn shows_with(scenario: &str, naive: Fault, refunds: [i64; 2]) {
     );
     assert!(!verdicts[0].starts_with("As it should be"), "{verdicts:?}");
 
+    let struck = page.texts(".steps .is-struck");
+    assert!(
+        struck.iter().any(|step| step.contains(": the lab ")),
+        "{scenario}: it says where it goes wrong: {struck:?}"
+    );
     is_told_in_plain_words(&page);
     leads_to_each_statement(&page);
 

@@ -247,6 +247,7 @@ pub(super) async fn expired_key(scene: &mut Scene<'_>) -> Result<(), Failed> {
 async fn arrives(scene: &Scene<'_>, event: &Value) -> Result<(), Failed> {
     let id = event.get("id").and_then(Value::as_str);
     let id = id.ok_or("an event has no id")?;
+    scene.says("the event that was held up arrives now");
     scene.lab.simulator()?.redeliver(id, 1).await?;
     Ok(())
 }
