@@ -89,20 +89,31 @@ test("on stage one key goes on, and one goes back", { tag: "@scripts" }, async (
   await plays(visitor, /^Dropped response/);
   await page.getByRole("link", { name: "Step by step" }).click();
   const shown = page.getByRole("list", { name: "Naive" }).getByRole("listitem");
-  await expect(shown).toHaveCount(0);
+  /** Each step is a page of its own, whose script has to have come before it hears a key. */
+  const listensAt = async (step) => {
+    await expect(shown).toHaveCount(step);
+    await expect(page.getByText(/goes (on|back)/)).toBeVisible();
+  };
+  await listensAt(0);
   await page.keyboard.press("Space");
-  await expect(shown).toHaveCount(1);
+  await listensAt(1);
   await page.keyboard.press("ArrowRight");
-  await expect(shown).toHaveCount(2);
+  await listensAt(2);
   await page.keyboard.press("ArrowLeft");
-  await expect(shown).toHaveCount(1);
+  await listensAt(1);
   await expectOf(shop, { checkouts: 1, paid: 1, lamps: 0 });
 });
 
-test("without scripts the stage has links @phone", async ({ visitor, shop }) => {
+test("without scripts the stage has links @phone", async ({ visitor, shop, javaScriptEnabled }) => {
   const { page } = visitor;
   await visitor.goes("/lab");
   await plays(visitor, /^Last unit/);
+  await page.getByRole("link", { name: "Step by step" }).click();
+  await expect(page.getByText("Nothing has happened yet.")).toHaveCount(2);
+  const listens = javaScriptEnabled !== false;
+  await expect(page.getByText(/goes (on|back)/)).toBeVisible({ visible: listens });
+  await page.getByRole("link", { name: "All of it" }).click();
+  await expect(page.getByRole("heading", { name: "The two ledgers" })).toBeVisible();
   await page.getByRole("link", { name: "Step by step" }).click();
   const next = page.getByRole("link", { name: "Next step" });
   while (await next.isVisible()) await next.click();
