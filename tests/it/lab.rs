@@ -203,6 +203,24 @@ async fn expired_key() {
     shows("expired-key", [2, 1, 1, 1]).await;
 }
 
+/// Her browser sees the connection end, whatever the rest of the shop still finds out.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_that_has_died_answers_nobody() {
+    let shop = Shop::open_with_workers(&[]).await;
+    for scenario in ["crash-after-charge", "expired-key"] {
+        let steps = plays(&shop, scenario).await.texts(".steps li");
+        let of_dead = |step: &&String| {
+            let (_, when) = step.split_once(" Ada, ").unwrap_or_default();
+            when.starts_with(|c: char| c.is_ascii_digit()) // and not "a day later"
+        };
+        let of_dead: Vec<_> = steps.iter().filter(of_dead).collect();
+        let dies = |step: &&&String| step.contains("the lab ends the process");
+        assert_eq!(of_dead.iter().filter(dies).count(), 2, "{steps:?}");
+        let answers = of_dead.iter().any(|step| step.contains(": answer "));
+        assert!(!answers, "{scenario}: {of_dead:?}");
+    }
+}
+
 /// Each is offered, and each is tested above.
 #[tokio::test]
 async fn all_of_them_are_offered() {

@@ -63,10 +63,10 @@ impl Cue {
         Self { then, ..self }
     }
 
-    /// Its process dies: nothing of it runs any more, and what it has not committed is rolled back.
+    /// Its process dies as soon as it is let go: nothing of it runs any more, and what it has not committed is rolled back.
     pub(super) fn dead(self) -> Self {
         let then = Then::Die;
-        Self { then, ..self }
+        Self { then, ..self }.held()
     }
 
     /// Whether the sender sees the connection end there.
@@ -136,11 +136,6 @@ impl Strings {
         if self.arrived.wait_for(|arrived| *arrived).await.is_err() {
             std::future::pending::<()>().await;
         }
-    }
-
-    /// Turns true when it is there.
-    pub(super) fn arrival(&self) -> watch::Receiver<bool> {
-        self.arrived.clone()
     }
 
     /// Lets it go on.
