@@ -11,6 +11,8 @@ addEventListener("keydown", (event) => {
   way.click();
 });
 
+document.getElementById("keys")?.classList.add("is-on");
+
 // What happens to a checkout is shown while it happens.
 const live = document.querySelector("[data-live]");
 

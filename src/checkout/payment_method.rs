@@ -60,25 +60,25 @@ pub const PAYMENT_METHODS: [PaymentMethod; 11] = [
         Kind::SepaDebit,
         "pm_sepaDebit_success_de",
         "IBAN DE89 •••• 3000",
-        "you let us debit it once: takes a while, and succeeds",
+        "we will debit this account once: takes a while, and succeeds",
     ),
     account(
         Kind::SepaDebit,
         "pm_sepaDebit_failed_de",
         "IBAN DE62 •••• 3001",
-        "you let us debit it once: takes a while, and is refused",
+        "we will debit this account once: takes a while, and is refused",
     ),
     account(
         Kind::UsBankAccount,
         "pm_usBankAccount_success",
         "Bank account •••• 6789",
-        "you let us debit it once: takes a while, and succeeds",
+        "we will debit this account once: takes a while, and succeeds",
     ),
     account(
         Kind::UsBankAccount,
         "pm_usBankAccount_insufficientFunds",
         "Bank account •••• 2227",
-        "you let us debit it once: takes a while, and is refused",
+        "we will debit this account once: takes a while, and is refused",
     ),
 ];
 

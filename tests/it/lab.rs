@@ -125,6 +125,11 @@ async fn shows_with(scenario: &str, naive: Fault, refunds: [i64; 2]) {
     );
     assert!(!verdicts[0].starts_with("As it should be"), "{verdicts:?}");
 
+    let struck = page.texts(".steps .is-struck");
+    assert!(
+        struck.iter().any(|step| step.contains(": the lab ")),
+        "{scenario}: it says where it goes wrong: {struck:?}"
+    );
     is_told_in_plain_words(&page);
     leads_to_each_statement(&page);
 
@@ -196,6 +201,24 @@ async fn refund_twice() {
 #[tokio::test]
 async fn expired_key() {
     shows("expired-key", [2, 1, 1, 1]).await;
+}
+
+/// Her browser sees the connection end, whatever the rest of the shop still finds out.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_that_has_died_answers_nobody() {
+    let shop = Shop::open_with_workers(&[]).await;
+    for scenario in ["crash-after-charge", "expired-key"] {
+        let steps = plays(&shop, scenario).await.texts(".steps li");
+        let of_dead = |step: &&String| {
+            let (_, when) = step.split_once(" Ada, ").unwrap_or_default();
+            when.starts_with(|c: char| c.is_ascii_digit()) // and not "a day later"
+        };
+        let of_dead: Vec<_> = steps.iter().filter(of_dead).collect();
+        let dies = |step: &&&String| step.contains("the lab ends the process");
+        assert_eq!(of_dead.iter().filter(dies).count(), 2, "{steps:?}");
+        let answers = of_dead.iter().any(|step| step.contains(": answer "));
+        assert!(!answers, "{scenario}: {of_dead:?}");
+    }
 }
 
 /// Each is offered, and each is tested above.
@@ -336,21 +359,26 @@ async fn on_stage_it_goes_step_by_step_to_the_verdict() {
     let visitor = shop.visitor();
     let mut stage = visitor.sees(&page.link_that_starts("/lab/runs/")).await;
     assert_eq!(stage.texts(".steps li").len(), 0);
+    let whole = page.link_that_starts("/lab/runs/").replace("/stage", "");
+    let leads_back = |stage: &Page| stage.attributes(".stage a", "href").contains(&whole);
     let mut pressed = 0;
     while let Some(next) = stage.attributes("a[rel=next]", "href").first() {
         assert_eq!(stage.text(".panel"), "", "the verdict comes last");
+        assert!(leads_back(&stage), "step {pressed}");
         stage = visitor.sees(next).await;
         pressed += 1;
         assert!(pressed < 200, "it never ends");
     }
-    assert!(pressed > 5);
+    assert!(pressed > 5 && leads_back(&stage));
     assert!(
-        stage.text(".panel-good").starts_with("As it should be"),
+        stage.text(".panel-good p").starts_with("As it should be"),
         "{}",
         stage.html
     );
     assert!(
-        stage.text(".panel-bad").starts_with("Money is lost"),
+        stage
+            .text(".panel-bad p")
+            .starts_with("The customer has paid twice"),
         "{}",
         stage.html
     );
@@ -478,6 +506,9 @@ async fn a_fault_is_armed_by_hand_and_strikes() {
     assert!(trail.contains("no answer"), "{trail}");
     assert!(trail.contains("200 succeeded, replayed"), "{trail}");
 
+    // Its webhook and its mail are gone, and use up none of these.
+    shop.settles().await;
+    shop.finishes().await;
     for fault in ["webhook-lost", "mail-down"] {
         teacher.posts("/lab/faults", &[("fault", fault)]).await;
     }
@@ -542,8 +573,9 @@ async fn what_is_too_long_for_a_form_is_not_read() {
     let status = buyer.buys().await;
     assert_eq!(buyer.waits_at(&status).await, "Paid");
     let teacher = shop.visitor();
+    // Nobody buys anything any more, so nothing uses it up.
     teacher
-        .posts("/lab/faults", &[("fault", "mail-down")])
+        .posts("/lab/faults", &[("fault", "drop-response")])
         .await;
     let too_long = "x".repeat(64 * 1024);
     for path in [

@@ -30,11 +30,13 @@ impl Act {
         strings: Option<Strings>,
     ) -> Self {
         let is_deadly = cue.is_some_and(Cue::is_deadly);
-        let outcome = match &strings {
-            Some(strings) if is_deadly => ends_with(outcome, strings),
-            _ => outcome,
-        };
-        Self { outcome, strings }
+        match strings {
+            Some(strings) if is_deadly => Self {
+                outcome: ends_with(outcome, strings),
+                strings: None,
+            },
+            strings => Self { outcome, strings },
+        }
     }
 
     /// Waits until it is held, or over.
@@ -73,17 +75,17 @@ async fn is_over(outcome: &JoinHandle<Outcome>) {
     }
 }
 
-/// The same, which ends without an answer as soon as its process dies.
-fn ends_with(outcome: JoinHandle<Outcome>, strings: &Strings) -> JoinHandle<Outcome> {
-    let mut death = strings.arrival();
+/// The same, which ends without an answer as soon as its process dies: whoever waits for it sees the connection end, and only
+/// then the rest of it is let go, to die. Else it could still answer.
+fn ends_with(mut outcome: JoinHandle<Outcome>, mut strings: Strings) -> JoinHandle<Outcome> {
     tokio::spawn(async move {
-        let abort = outcome.abort_handle();
         tokio::select! {
-            ended = outcome => ended.unwrap_or(Err(NoAnswer)),
-            _ = death.wait_for(|died| *died) => {
-                abort.abort();
-                Err(NoAnswer)
-            }
+            ended = &mut outcome => return ended.unwrap_or(Err(NoAnswer)),
+            () = strings.reached() => {}
         }
+        outcome.abort();
+        let _ = outcome.await;
+        strings.let_go();
+        Err(NoAnswer)
     })
 }

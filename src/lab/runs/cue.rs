@@ -1,7 +1,7 @@
 //! A cue: what happens to one piece of work at one boundary that it passes.
 //!
 //! It can be held there until somebody else has gone first, and then it goes on, or loses its connection, or its process dies.
-//! Nobody else is struck: each piece of work has a probe of its own.
+//! Nobody else is struck: each piece of work has a probe of its own. It says so in the log, and is a step of the diagram.
 
 use std::{
     sync::{
@@ -63,10 +63,10 @@ impl Cue {
         Self { then, ..self }
     }
 
-    /// Its process dies: nothing of it runs any more, and what it has not committed is rolled back.
+    /// Its process dies as soon as it is let go: nothing of it runs any more, and what it has not committed is rolled back.
     pub(super) fn dead(self) -> Self {
         let then = Then::Die;
-        Self { then, ..self }
+        Self { then, ..self }.held()
     }
 
     /// Whether the sender sees the connection end there.
@@ -89,6 +89,7 @@ impl Cue {
                     die();
                 }
                 if here {
+                    tracing::debug!("{}", self.in_words());
                     arrive.send_replace(true);
                     self.strike(gone).await?;
                 }
@@ -96,6 +97,15 @@ impl Cue {
             }
         });
         (probe, Strings { arrived, let_go })
+    }
+
+    fn in_words(self) -> &'static str {
+        match (self.is_held, self.then) {
+            (_, Then::GoOn) => "the lab holds it up here",
+            (false, Then::Lose) => "the lab breaks the connection here",
+            (true, Then::Lose) => "the lab holds it up here and breaks the connection",
+            (_, Then::Die) => "the lab ends the process here",
+        }
     }
 
     async fn strike(self, mut gone: watch::Receiver<bool>) -> Result<(), Failure> {
@@ -126,11 +136,6 @@ impl Strings {
         if self.arrived.wait_for(|arrived| *arrived).await.is_err() {
             std::future::pending::<()>().await;
         }
-    }
-
-    /// Turns true when it is there.
-    pub(super) fn arrival(&self) -> watch::Receiver<bool> {
-        self.arrived.clone()
     }
 
     /// Lets it go on.

@@ -85,6 +85,8 @@ pub struct Ending {
     pub steps: Vec<Step>,
     /// How much of everything there is.
     pub sums: Sums,
+    /// How many customers were in it.
+    pub customers: i64,
     /// Whether nothing was due any more when it was counted.
     pub is_at_rest: bool,
     /// The checkouts that it left in the shop.
@@ -210,6 +212,7 @@ impl Lab {
         Ok(Ending {
             is_at_rest,
             sums: tally::sums(&scene, before).await?,
+            customers: i64::try_from(scene.customers.len())?,
             steps: scene.steps().await?,
             checkouts: checkouts.iter().map(ToString::to_string).collect(),
         })

@@ -18,13 +18,11 @@ use crate::{
 const VISA: &str = "pm_card_visa";
 const ASKED: &str = "pm_card_threeDSecure2Required";
 
+// Who is at work, as the diagrams say it.
 const ADA: &str = "Ada";
-const ADA_AGAIN: &str = "Ada, again";
+const ADA_ONCE_MORE: &str = "Ada’s second try";
+const ADA_LATER: &str = "Ada, a day later";
 const BO: &str = "Bo";
-const PROVIDER: &str = "the provider";
-const PROVIDER_AGAIN: &str = "the provider, again";
-const OPERATOR: &str = "the operator";
-const OPERATOR_AGAIN: &str = "the operator, again";
 
 const SUCCEEDED: &str = "payment_intent.succeeded";
 const FAILED: &str = "payment_intent.payment_failed";
@@ -38,9 +36,15 @@ const A_DAY_LATER: chrono::TimeDelta = chrono::TimeDelta::hours(25);
 pub(super) async fn double_click(scene: &mut Scene<'_>) -> Result<(), Failed> {
     let ada = scene.customer("ada");
     let form = scene.want(&ada, GOODS).await?;
-    let mut first = scene.begin(ADA, submit(&ada, &form, VISA), Some(Cue::at(begins).held()))?;
+    let mut first = scene.begin(
+        "Ada’s first click",
+        submit(&ada, &form, VISA),
+        Some(Cue::at(begins).held()),
+    )?;
     first.is_held().await;
-    let _ = scene.ask(ADA_AGAIN, submit(&ada, &form, VISA)).await?;
+    let _ = scene
+        .ask("Ada’s second click", submit(&ada, &form, VISA))
+        .await?;
     let _ = first.ends().await;
     Ok(())
 }
@@ -50,7 +54,7 @@ pub(super) async fn dropped_response(scene: &mut Scene<'_>) -> Result<(), Failed
     let form = scene.want(&ada, GOODS).await?;
     let lost = Cue::at(charged).lost();
     if let Err(NoAnswer) = scene.ask_with(ADA, submit(&ada, &form, VISA), lost).await? {
-        let _ = scene.ask(ADA_AGAIN, submit(&ada, &form, VISA)).await?;
+        let _ = scene.ask(ADA_ONCE_MORE, submit(&ada, &form, VISA)).await?;
     }
     Ok(())
 }
@@ -60,7 +64,7 @@ pub(super) async fn crash_after_charge(scene: &mut Scene<'_>) -> Result<(), Fail
     let form = scene.want(&ada, GOODS).await?;
     let dead = Cue::at(charged_and_known).dead();
     let _ = scene.ask_with(ADA, submit(&ada, &form, VISA), dead).await?;
-    let _ = scene.ask(ADA_AGAIN, submit(&ada, &form, VISA)).await?;
+    let _ = scene.ask(ADA_ONCE_MORE, submit(&ada, &form, VISA)).await?;
     Ok(())
 }
 
@@ -74,10 +78,10 @@ pub(super) async fn webhook_twice(scene: &mut Scene<'_>) -> Result<(), Failed> {
     scene.is_told(&event);
     let deliver = || Request::Deliver(event.clone());
     // Both have looked whether they know the event; and where they look at the order, both have done that.
-    let mut one = scene.begin(PROVIDER, deliver(), Some(Cue::at(begins).held()))?;
+    let mut one = scene.begin("the first copy", deliver(), Some(Cue::at(begins).held()))?;
     one.is_held().await;
     let mut other = scene.begin(
-        PROVIDER_AGAIN,
+        "the second copy",
         deliver(),
         Some(Cue::at(begins).nth(2).held()),
     )?;
@@ -99,7 +103,7 @@ pub(super) async fn webhook_first(scene: &mut Scene<'_>) -> Result<(), Failed> {
         None
     } else {
         scene.is_told(&event);
-        let told = scene.begin(PROVIDER, Request::Deliver(event), None)?;
+        let told = scene.begin("the provider", Request::Deliver(event), None)?;
         // It may have to wait for what the first one has locked.
         told.ends_within(A_MOMENT).await;
         Some(told)
@@ -133,7 +137,7 @@ pub(super) async fn out_of_order(scene: &mut Scene<'_>) -> Result<(), Failed> {
         scene.is_told(&no);
         // It has seen the order, which is pending, and has not yet written.
         let cue = Cue::at(begins).nth(2).held();
-        let mut told = scene.begin(PROVIDER, Request::Deliver(no.clone()), Some(cue))?;
+        let mut told = scene.begin("the provider", Request::Deliver(no.clone()), Some(cue))?;
         told.is_held().await;
         late = Some(told);
     }
@@ -157,7 +161,9 @@ pub(super) async fn new_form(scene: &mut Scene<'_>) -> Result<(), Failed> {
         .ok_or("there is no second form")?;
     let lost = Cue::at(charged).lost();
     let _ = scene.ask_with(ADA, submit(&ada, &form, VISA), lost).await?;
-    let _ = scene.ask(ADA_AGAIN, submit(&ada, &other, VISA)).await?;
+    let _ = scene
+        .ask("Ada’s other form", submit(&ada, &other, VISA))
+        .await?;
     Ok(())
 }
 
@@ -201,9 +207,13 @@ pub(super) async fn refund_twice(scene: &mut Scene<'_>) -> Result<(), Failed> {
         minor: A_PART,
         restock: false,
     };
-    let mut first = scene.begin(OPERATOR, refund(), Some(Cue::at(gives_back).held()))?;
+    let mut first = scene.begin(
+        "the operator’s first click",
+        refund(),
+        Some(Cue::at(gives_back).held()),
+    )?;
     first.is_held().await;
-    let second = scene.begin(OPERATOR_AGAIN, refund(), None)?;
+    let second = scene.begin("the operator’s second click", refund(), None)?;
     second.ends_within(A_MOMENT).await;
     let _ = first.ends().await;
     let _ = second.ends().await;
@@ -226,7 +236,7 @@ pub(super) async fn expired_key(scene: &mut Scene<'_>) -> Result<(), Failed> {
     if scene.is_safe() {
         retrying(|| tally::date_back(scene, A_DAY_LATER)).await?;
     }
-    let _ = scene.ask(ADA_AGAIN, submit(&ada, &form, VISA)).await?;
+    let _ = scene.ask(ADA_LATER, submit(&ada, &form, VISA)).await?;
     if scene.is_safe() {
         arrives(scene, &*scene.event(SUCCEEDED).await?).await?;
     }
@@ -237,6 +247,7 @@ pub(super) async fn expired_key(scene: &mut Scene<'_>) -> Result<(), Failed> {
 async fn arrives(scene: &Scene<'_>, event: &Value) -> Result<(), Failed> {
     let id = event.get("id").and_then(Value::as_str);
     let id = id.ok_or("an event has no id")?;
+    scene.says("the event that was held up arrives now");
     scene.lab.simulator()?.redeliver(id, 1).await?;
     Ok(())
 }

@@ -127,6 +127,13 @@ impl<'l> Scene<'l> {
         Ok(Act::of(tokio::spawn(answer.instrument(span)), cue, strings))
     }
 
+    /// The lab says what it does itself.
+    pub(super) fn says(&self, what: &str) {
+        let span =
+            tracing::debug_span!(parent: None, "act", lab.run = self.key, lab.who = "the lab");
+        span.in_scope(|| tracing::debug!("{what}"));
+    }
+
     /// A customer puts a product into the cart and opens the form. Of this nothing is told.
     pub(super) async fn want(
         &self,

@@ -66,8 +66,9 @@ fn sums_up(last: &Step, step: &Step) -> bool {
 }
 
 impl Step {
+    /// What the lab does itself is a step of its own.
     fn is_note(&self) -> bool {
-        self.from == self.to
+        self.from == self.to && !self.is_struck
     }
 
     fn has(&self, words: &[&str]) -> bool {
@@ -146,6 +147,21 @@ mod tests {
             "thought better of it",
         ];
         assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn what_the_lab_does_stands_alone() {
+        let steps = of(&[activity(vec![
+            line("begin", &[]),
+            line("commit", &[]),
+            Line {
+                module: "boring_checkout::lab::runs::cue",
+                ..line("the lab holds it up here", &[])
+            },
+            line("asked", &[("operation", "payment_intents.create")]),
+        ])]);
+        let is_struck: Vec<bool> = steps.iter().map(|step| step.is_struck).collect();
+        assert_eq!(is_struck, [false, true, false]);
     }
 
     #[test]

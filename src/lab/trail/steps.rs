@@ -8,6 +8,9 @@ use tracing::Level;
 
 use super::{Activity, Line, Place, join::joined, layer::REQUEST, sql};
 
+/// The part of the lab that plays scenarios. What it says, it does.
+const RUNS: &str = "boring_checkout::lab::runs";
+
 /// Who takes part, from left to right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "each name says it")]
@@ -57,6 +60,8 @@ pub struct Step {
     pub to: Lane,
     /// Whether something goes wrong in it.
     pub is_bad: bool,
+    /// Whether it is where the lab lets something go wrong.
+    pub is_struck: bool,
     /// What is done.
     pub parts: Vec<Part>,
     /// Whose activity it is a part of.
@@ -126,6 +131,7 @@ fn step(number: usize, activity: &Activity, line: &Line) -> Option<Step> {
         from,
         to,
         is_bad,
+        is_struck: line.module.starts_with(RUNS),
         parts: vec![Part {
             text,
             place: own_place(line).or_else(|| activity.lines.first().and_then(own_place)),

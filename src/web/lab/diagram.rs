@@ -28,6 +28,7 @@ pub(super) fn view(steps: &[Step]) -> Vec<views::Step> {
             who: step.who.clone(),
             after: format!("{after} ms"),
             is_bad: step.is_bad,
+            is_struck: step.is_struck,
             parts: parts(step),
         }
     };

@@ -137,7 +137,7 @@ fn both(run: &Run, played: &Played) -> [views::Side; 2] {
 }
 
 fn side(id: &'static str, name: &'static str, promise: &Sums, ending: &Ending) -> views::Side {
-    let mut sentence = verdict::sentence(promise, &ending.sums);
+    let mut sentence = verdict::sentence(promise, &ending.sums, ending.customers);
     if !ending.is_at_rest {
         sentence
             .push_str(" Something was still to be done when it was counted; do the workers run?");

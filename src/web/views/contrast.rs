@@ -3,17 +3,20 @@
 use super::super::assets::Assets;
 
 /// What meets as text and ground. Everything on a panel is also listed on the panel's ground.
-const TEXT: [(&str, &str); 22] = [
+const TEXT: [(&str, &str); 26] = [
     ("ink", "ground"),
     ("ink", "surface"),
+    ("ink", "tile"),
     ("ink", "good-ground"),
     ("ink", "wait-ground"),
     ("ink", "bad-ground"),
     ("ink-soft", "ground"),
     ("ink-soft", "surface"),
+    ("ink-soft", "tile"),
     ("ink-soft", "wait-ground"),
     ("accent", "ground"),
     ("accent", "surface"),
+    ("accent", "tile"),
     ("accent", "wait-ground"),
     ("accent", "good-ground"),
     ("accent-hover", "ground"),
@@ -22,8 +25,9 @@ const TEXT: [(&str, &str); 22] = [
     ("on-accent", "accent-hover"),
     ("good", "good-ground"),
     ("wait", "wait-ground"),
+    ("wait", "tile"),
     ("bad", "bad-ground"),
-    ("bad", "wait-ground"),
+    ("bad", "tile"),
     ("bad", "surface"),
     ("bad", "ground"),
 ];

@@ -142,6 +142,8 @@ pub struct Step {
     pub after: String,
     /// Whether something goes wrong in it.
     pub is_bad: bool,
+    /// Whether it is where the lab lets something go wrong.
+    pub is_struck: bool,
     /// What is done.
     pub parts: Vec<Part>,
 }

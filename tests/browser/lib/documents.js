@@ -49,10 +49,19 @@ export class Documents {
     return [...this.#hosts].filter((host) => host && !hosts.includes(host));
   }
 
-  /** Whether the page is still as the server sent it, so that whatever is so of it is so without scripts as well. */
+  /**
+   * Whether the page is still as the server sent it, so that whatever is so of it is so without scripts as well. What only
+   * scripts show is left out.
+   */
   async isAsSent() {
-    const isAsSent = (sent) =>
-      new DOMParser().parseFromString(sent, "text/html").documentElement.outerHTML === document.documentElement.outerHTML;
+    const isAsSent = (sent) => {
+      const [before, now] = [new DOMParser().parseFromString(sent, "text/html"), document].map((page) => {
+        const copy = page.documentElement.cloneNode(true);
+        copy.querySelector("#keys")?.remove();
+        return copy.outerHTML;
+      });
+      return before === now;
+    };
     return this.#page.evaluate(isAsSent, await this.#newest);
   }
 

@@ -220,6 +220,12 @@ export const PAGES = {
 
   "lab: run, crash": ({ visitor }) => playsInLab(visitor, /^Crash after/),
 
+  "lab: stage, before it begins": async ({ visitor }) => {
+    await playsInLab(visitor, /^Last unit/);
+    await visitor.page.getByRole("link", { name: "Step by step" }).click();
+    await expect(visitor.page.getByText("Nothing has happened yet.")).toHaveCount(2);
+  },
+
   "lab: stage": async ({ visitor }) => {
     await playsInLab(visitor, /^Dropped response/);
     await visitor.page.getByRole("link", { name: "Step by step" }).click();

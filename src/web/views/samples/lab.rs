@@ -111,6 +111,7 @@ fn step() -> Step {
         who: hostile(),
         after: hostile(),
         is_bad: true,
+        is_struck: false,
         parts: vec![Part {
             text: hostile(),
             url: Some(hostile()),
