@@ -18,7 +18,7 @@
 //! `whoever_finds_an_event_answers_after_it_is_on_disk` fails.
 
 use std::{
-    fmt, io,
+    fmt, io, mem,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -28,7 +28,6 @@ use std::{
 use sqlx::{Sqlite, SqliteConnection, SqlitePool, pool::PoolConnection};
 use tokio::{
     sync::{Mutex, OwnedMutexGuard, oneshot},
-    task::JoinHandle,
     time::timeout,
 };
 
@@ -52,8 +51,8 @@ pub(super) struct Writer {
 struct Group {
     /// Between two turns there is none, or somebody waits for its commit.
     open: Option<Open>,
-    /// Queues for the lock to commit, behind all who have queued before.
-    closer: Option<JoinHandle<()>>,
+    /// Somebody queues for the lock to commit, behind those who wait for a turn.
+    closer_comes: bool,
 }
 
 /// A transaction.
@@ -151,11 +150,13 @@ impl Turn {
         // In a task of its own, since a caller that goes away is not to stop the commit of the others.
         if open.is_full() || self.writer.waiting.load(Ordering::Relaxed) == 0 {
             tokio::spawn(async move { group.close().await });
-        } else if group.closer.as_ref().is_none_or(JoinHandle::is_finished) {
+        } else if !mem::replace(&mut group.closer_comes, true) {
             let writer = self.writer.clone();
-            group.closer = Some(tokio::spawn(
-                async move { writer.lock().await.close().await },
-            ));
+            tokio::spawn(async move {
+                let mut group = writer.lock().await;
+                group.closer_comes = false;
+                group.close().await;
+            });
         }
         told
     }

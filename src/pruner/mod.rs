@@ -171,7 +171,7 @@ impl Pruner {
     where
         (T,): Row,
     {
-        let mut tx = self.db.begin().await?;
+        let mut tx = self.db.begin_alone().await?;
         // From here on: how long others held it up before says nothing about how long it holds them up.
         let began = Instant::now();
         let ages = tx

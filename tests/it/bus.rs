@@ -649,7 +649,7 @@ async fn caught_in_the_act(broker: &Broker) -> Caught {
     })
     .await;
 
-    let mut lock = shop.db().begin().await.expect("a transaction");
+    let mut lock = shop.db().begin_alone().await.expect("a transaction");
     if shop.database.is_postgres() {
         lock.query("lock table inbox in exclusive mode")
             .execute()

@@ -293,7 +293,7 @@ async fn r55_killed_between_accepted_and_sent() {
     })
     .await;
 
-    let mut lock = books.db().begin().await.expect("a transaction");
+    let mut lock = books.db().begin_alone().await.expect("a transaction");
     if database.is_postgres() {
         let all = lock.query("lock table emails in share mode").execute();
         all.await.expect("a lock");

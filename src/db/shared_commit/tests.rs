@@ -4,7 +4,7 @@ use chrono::Utc;
 use futures_util::future::join_all;
 use serde_json::json;
 use tempfile::TempDir;
-use tokio::task::yield_now;
+use tokio::task::{JoinHandle, yield_now};
 
 use super::*;
 use crate::{
@@ -192,6 +192,64 @@ async fn nobody_who_is_done_waits_for_one_that_takes_long() {
     assert_eq!(book.lines().await, 4);
 }
 
+/// In whatever order: what somebody was told is there, what was undone is not, and nobody is left waiting.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_crowd_comes_and_goes() {
+    let book = Book::open().await;
+    let writers = (0..12).map(|writer| {
+        let db = book.db.clone();
+        tokio::spawn(async move {
+            let (mut kept, mut unknown) = (0, 0);
+            for n in 0..40 {
+                let line = format!("{n} of {writer}");
+                match (n + writer) % 4 {
+                    0 => drop(undo_line(&db, &line).await),
+                    1 => match polled(1 + n % 7, write_line(&db, &line)).await {
+                        Some(written) => kept += i64::from(written.is_ok()),
+                        None => unknown += 1,
+                    },
+                    _ => kept += i64::from(write_line(&db, &line).await.is_ok()),
+                }
+            }
+            (kept, unknown)
+        })
+    });
+    let told = join_all(writers).await.into_iter();
+    let told: Vec<(i64, i64)> = told.map(|told| told.expect("no panic")).collect();
+
+    write_line(&book.db, "later").await.expect("written");
+    let (kept, unknown): (Vec<_>, Vec<_>) = told.into_iter().unzip();
+    let kept = kept.iter().sum::<i64>() + 1;
+    let lines = book.lines().await;
+    assert!(
+        (kept..=kept + unknown.iter().sum::<i64>()).contains(&lines),
+        "{kept} are kept, {lines} are there"
+    );
+    assert!(kept >= 241, "only {kept} are kept");
+}
+
+/// It would tell what may not be on disk yet. In a release build it is not looked for.
+#[cfg(debug_assertions)]
+#[tokio::test]
+#[should_panic(expected = "a transaction is ended before anybody is told")]
+async fn whoever_drops_what_has_not_failed_is_found_out() {
+    let book = Book::open().await;
+    drop(book.begins_with("front").await);
+}
+
+/// As on PostgreSQL. SQLite itself would commit the rest, or what is left after it has given the transaction up.
+#[tokio::test]
+async fn what_has_failed_once_is_not_committed() {
+    let book = Book::open().await;
+    let mut tx = book.begins_with("front").await;
+    write(&mut tx, "front").await.expect_err("it is there");
+    write(&mut tx, "after")
+        .await
+        .expect_err("nothing gets through");
+    tx.commit().await.expect_err("nor this");
+    assert_eq!(book.lines().await, 0);
+}
+
 type Written = JoinHandle<sqlx::Result<()>>;
 
 /// A database, into which lines are written.
@@ -308,6 +366,12 @@ async fn write_line(db: &Db, line: &str) -> sqlx::Result<()> {
     let mut tx = db.begin().await?;
     write(&mut tx, line).await?;
     tx.commit().await
+}
+
+async fn undo_line(db: &Db, line: &str) -> sqlx::Result<()> {
+    let mut tx = db.begin().await?;
+    write(&mut tx, line).await?;
+    tx.rollback().await
 }
 
 async fn write(tx: &mut Tx, line: &str) -> sqlx::Result<()> {
