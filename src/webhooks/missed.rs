@@ -15,7 +15,7 @@
 use std::collections::HashSet;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::{Event, KINDS, receive};
@@ -145,7 +145,7 @@ fn read(till: &Till, event: &Value) -> Option<Event> {
 /// The ids of those that are here.
 async fn here(db: &Db, events: &[Event]) -> sqlx::Result<HashSet<String>> {
     let ids = events.iter().map(|event| (event.id.clone(), Value::Null));
-    let ids = Value::Object(Map::from_iter(ids)).to_string();
+    let ids = Value::Object(ids.collect()).to_string();
     let here: Vec<(String,)> = retrying(|| {
         db.query(
             "select event_id from processed_events
