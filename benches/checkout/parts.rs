@@ -85,10 +85,12 @@ pub async fn measure(args: &Args, ground: &Ground, engine: Engine, report: &mut 
     if wants(Part::Naive) {
         run.naive(&premises).await;
     }
+    drop(run);
     if wants(Part::Memory) {
+        // Anew, since the simulator forgets no payment: what is asked is what clients cost, and not what payments do.
+        let mut run = Run::open(args, &database, premises.clone(), report).await;
         run.memory().await;
     }
-    drop(run);
     if wants(Part::Slow) && engine == Engine::Sqlite {
         let delay = Duration::from_millis(args.slow_ms);
         let slow = Premises {

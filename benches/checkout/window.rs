@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{
     buyers::{self, Bought, Form, Manner},
     processes::{cpu_seconds, cpu_seconds_of_family, resident_megabytes, written_bytes},
-    world::{EVENTS, World},
+    world::{EVENTS, LATE, World},
 };
 
 /// What was measured.
@@ -61,6 +61,8 @@ pub async fn measure(world: &World<'_>, forms: &[Form], manner: Manner, new: usi
     let bought = buyers::buy(world.shop.address, forms, manner);
     world.is_through(all).await;
     let took = began.elapsed();
+    // What the provider does later belongs to these purchases, too, and to nothing that is measured next.
+    tokio::time::sleep(LATE).await;
     let after = Used::so_far(world).await;
     window(world, manner, &bought, took.as_secs_f64(), &before, &after)
 }

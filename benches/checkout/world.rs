@@ -29,6 +29,9 @@ const LOOKS: Duration = Duration::from_millis(20);
 /// How many events the provider tells of a purchase: there are more, to which nobody has subscribed.
 pub const EVENTS: i64 = 1;
 
+/// The provider counts the money of a payment after a second, and that takes it a while.
+pub const LATE: Duration = Duration::from_millis(1500);
+
 /// Which checkout serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flow {
