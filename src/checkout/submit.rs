@@ -75,6 +75,7 @@ async fn submit_once(
             tx.rollback().await?;
             Ok(Submitted::Existing(found))
         }
+        // Commits what is new, and undoes what is refused.
         submitted => tx.end(submitted).await,
     }
 }

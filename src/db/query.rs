@@ -58,14 +58,14 @@ impl<'t> Query<'t> {
         };
         log(self.sql, self.place, changed);
         self.watch.after(self.sql).await?;
-        self.watch.ends();
+        self.watch.ends_well();
         Ok(changed)
     }
 
     /// All rows.
     pub async fn fetch_all<R: Row>(self) -> sqlx::Result<Vec<R>> {
         let (rows, watch) = self.run().await?;
-        watch.ends();
+        watch.ends_well();
         Ok(rows)
     }
 
@@ -78,7 +78,7 @@ impl<'t> Query<'t> {
     pub async fn fetch_one<R: Row>(self) -> sqlx::Result<R> {
         let (rows, watch) = self.run().await?;
         let row = rows.into_iter().next().ok_or(sqlx::Error::RowNotFound)?;
-        watch.ends();
+        watch.ends_well();
         Ok(row)
     }
 
@@ -207,7 +207,7 @@ impl<'t> Watch<'t> {
         probe::report(self.probe, boundary).await
     }
 
-    fn ends(self) {
+    fn ends_well(self) {
         if let Some(is_whole) = self.is_whole {
             *is_whole = true;
         }
