@@ -64,7 +64,7 @@ impl Db {
     ///
     /// On SQLite it is `begin immediate`: the write lock is taken here, where waiting is safe. A plain `begin`
     /// takes it at the first write, after rows were already read; if anybody wrote in between, those rows are
-    /// stale and SQLite fails at once instead of waiting. Those who wait for it [share a commit](shared_commit).
+    /// stale and SQLite fails at once instead of waiting. Those who wait for it share a commit.
     pub async fn begin(&self) -> sqlx::Result<Tx> {
         self.begin_writing(false).await
     }

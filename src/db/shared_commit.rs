@@ -189,7 +189,11 @@ impl Group {
 impl Open {
     async fn begin(pool: &SqlitePool, is_alone: bool) -> sqlx::Result<Self> {
         let mut conn = pool.acquire().await?;
-        run("begin immediate", &mut conn).await?;
+        if let Err(error) = run("begin immediate", &mut conn).await {
+            // Should one still be open that could not even be rolled back, it is not in the way for ever.
+            let _ = run("rollback", &mut conn).await;
+            return Err(error);
+        }
         Ok(Self {
             conn,
             is_alone,

@@ -331,7 +331,7 @@ async fn r59_a_lower_id_that_is_committed_later_is_published_too() {
 
     assert_eq!(turn(&relay).await, 1);
     assert_eq!(bus.heard_of(quick), [1]);
-    drop(rolled_back_tx);
+    rolled_back_tx.rollback().await.expect("undone");
     slow_tx.commit().await.expect("a commit");
     assert_eq!(turn(&relay).await, 1);
     assert_eq!(bus.heard_of(slow), [1]);
