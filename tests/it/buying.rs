@@ -175,14 +175,12 @@ async fn r09_double_click_with_a_declined_card_is_one_attempt() {
 }
 
 /// The first request has looked for the key, found none, and is held there; the second runs to its end; the first
-/// goes on. On SQLite nobody else can write then, so the first is held before it looks.
+/// goes on.
 async fn double_click(shop: &Shop, buyer: &Visitor, form: &Form) {
     let purchase = purchase_of(shop, form).await;
-    let on_postgres = shop.database.is_postgres();
-    let (probe, mut hold) = holding(move |boundary| match boundary {
-        Boundary::AfterStatement(sql) => on_postgres && sql.contains("union all"),
-        boundary => !on_postgres && boundary == Boundary::BeforeBegin,
-    });
+    let (probe, mut hold) = holding(
+        |boundary| matches!(boundary, Boundary::AfterQuery(sql) if sql.contains("union all")),
+    );
     let till = probed(shop.app(), probe);
     let loser = tokio::spawn(async move { checkout::submit(&till, &purchase).await });
     hold.reached().await;
@@ -215,10 +213,11 @@ async fn a_form_that_loses_to_one_which_ends_at_once_buys_the_cart_itself() {
     let has_looked = Arc::new(AtomicBool::new(false));
     let looks = Arc::clone(&has_looked);
     let (probe, mut has_lost) = holding(move |boundary| match boundary {
-        Boundary::AfterStatement(sql) => {
+        Boundary::AfterQuery(sql) => {
             looks.fetch_or(sql.contains("union all"), Ordering::SeqCst);
-            sql.contains("insert into checkouts")
+            false
         }
+        Boundary::AfterStatement(sql) => sql.contains("insert into checkouts"),
         _ => false,
     });
     let till = probed(shop.app(), probe);
