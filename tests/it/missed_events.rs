@@ -131,27 +131,33 @@ async fn the_position_stays_behind_what_is_young() {
     assert_eq!(positions().await, 1);
 }
 
-/// Most events are delivered. They are read with one call, and without the writers' lock but for the position.
+/// Most events are delivered. They are read with one call, looked up by one query, and without the writers' lock but for the position.
 #[tokio::test]
 async fn what_was_delivered_costs_nothing_when_it_is_read() {
     let shop = Shop::open().await;
-    let buyer = shop.visitor().with_cart("TEA-01", 1).await;
-    assert_eq!(buyer.waits_at(&buyer.buys().await).await, "Paid");
+    for _ in 0..2 {
+        let buyer = shop.visitor().with_cart("TEA-01", 1).await;
+        assert_eq!(buyer.waits_at(&buyer.buys().await).await, "Paid");
+    }
     shop.settles().await;
     shop.later(301);
-    let transactions = Arc::new(AtomicUsize::new(0));
-    let begun = Arc::clone(&transactions);
+    let (transactions, looks) = (Arc::<AtomicUsize>::default(), Arc::<AtomicUsize>::default());
+    let (begun, looked) = (Arc::clone(&transactions), Arc::clone(&looks));
     let probe = Probe::new(move |boundary| {
-        begun.fetch_add(
-            usize::from(boundary == Boundary::BeforeBegin),
-            Ordering::SeqCst,
-        );
+        match boundary {
+            Boundary::BeforeBegin => begun.fetch_add(1, Ordering::SeqCst),
+            Boundary::BeforeQuery(sql) if sql.contains("processed_events") => {
+                looked.fetch_add(1, Ordering::SeqCst)
+            }
+            _ => 0,
+        };
         async { Ok(()) }
     });
     let till = probed(shop.app(), probe);
     let read = missed::catch_up(&till, &CancellationToken::new()).await;
     read.expect("read to its end");
     assert_eq!(reads(&shop.provider).await, 1);
+    assert_eq!(looks.load(Ordering::SeqCst), 1);
     assert_eq!(transactions.load(Ordering::SeqCst), 1);
 }
 
@@ -245,5 +251,11 @@ async fn an_event_of_another_shop_is_read_and_ignored() {
     happens_at_the_provider(&shop.provider, 1).await;
 
     has_read_all(&shop).await;
+    let others = "select count(*) from processed_events where type not like 'payment_intent.%'";
+    assert_eq!(
+        shop.count(others).await,
+        0,
+        "what tells nothing is not asked for"
+    );
     shop.expects(ONCE).await;
 }

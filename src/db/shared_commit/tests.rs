@@ -1,16 +1,13 @@
-use std::{future::poll_fn, pin::pin, sync::atomic::AtomicU32, task::Poll};
+mod book;
 
-use chrono::Utc;
+use std::sync::atomic::AtomicU32;
+
 use futures_util::future::join_all;
-use serde_json::json;
-use tempfile::TempDir;
-use tokio::task::{JoinHandle, yield_now};
+use tokio::task::yield_now;
 
+use self::book::{Book, are_kept, polled, undo_line, write, write_line};
 use super::*;
-use crate::{
-    db::{Db, Pools, Tx, retrying},
-    webhooks::{self, Event, Received},
-};
+use crate::{db::retrying, webhooks::Received};
 
 #[tokio::test]
 async fn many_at_once_take_few_commits() {
@@ -248,157 +245,4 @@ async fn what_has_failed_once_is_not_committed() {
         .expect_err("nothing gets through");
     tx.commit().await.expect_err("nor this");
     assert_eq!(book.lines().await, 0);
-}
-
-type Written = JoinHandle<sqlx::Result<()>>;
-
-/// A database, into which lines are written.
-struct Book {
-    db: Db,
-    commits: Arc<AtomicUsize>,
-    refused: Arc<AtomicUsize>,
-    _folder: TempDir,
-}
-
-impl Book {
-    async fn open() -> Self {
-        let folder = TempDir::new().expect("a folder");
-        let path = folder.path().join("book.db");
-        let db = Db::open(&format!("sqlite:{}", path.display()))
-            .await
-            .expect("it opens");
-        let mut tx = db.begin().await.expect("a transaction");
-        let table = "create table lines (text text not null primary key)";
-        tx.query(table).execute().await.expect("made");
-        tx.commit().await.expect("committed");
-        let (commits, refused) = (Arc::<AtomicUsize>::default(), Arc::<AtomicUsize>::default());
-        watch(&db, &commits, &refused).await;
-        Self {
-            db,
-            commits,
-            refused,
-            _folder: folder,
-        }
-    }
-
-    /// Takes a turn, which the others wait for.
-    async fn begins_with(&self, line: &str) -> Tx {
-        let mut tx = self.db.begin().await.expect("a turn");
-        write(&mut tx, line).await.expect("written");
-        tx
-    }
-
-    /// Returns once it is in the queue.
-    async fn writes(&self, line: &str) -> Written {
-        let (db, line, waiting) = (self.db.clone(), line.to_owned(), self.waiting());
-        let written = tokio::spawn(async move { write_line(&db, &line).await });
-        self.waits(waiting + 1).await;
-        written
-    }
-
-    /// So many, each with a line of its own.
-    async fn queue(&self, writers: usize) -> Vec<Written> {
-        let mut written = Vec::new();
-        for n in 0..writers {
-            written.push(self.writes(&format!("{n} of {}", self.waiting())).await);
-        }
-        written
-    }
-
-    async fn is_told_of_an_event(&self, place: usize) -> JoinHandle<sqlx::Result<Received>> {
-        let db = self.db.clone();
-        let event = json!({ "id": "evt_1", "type": "customer.created", "data": { "object": {} } });
-        let event = Event::read(&event, false).expect("an event");
-        let told = tokio::spawn(async move { webhooks::receive(&db, &event, Utc::now()).await });
-        self.waits(place).await;
-        told
-    }
-
-    async fn waits(&self, writers: usize) {
-        while self.waiting() < writers {
-            yield_now().await;
-        }
-    }
-
-    fn waiting(&self) -> usize {
-        writer(&self.db).waiting.load(Ordering::SeqCst)
-    }
-
-    fn commits(&self) -> usize {
-        self.commits.load(Ordering::SeqCst)
-    }
-
-    fn refuses_commits(&self, next: usize) {
-        self.refused.store(next, Ordering::SeqCst);
-    }
-
-    /// How many lines are on disk.
-    async fn lines(&self) -> i64 {
-        self.count("select count(*) from lines").await
-    }
-
-    async fn count(&self, what: &'static str) -> i64 {
-        self.db.query(what).fetch_scalar().await.expect("counted")
-    }
-}
-
-fn writer(db: &Db) -> &Writer {
-    match &db.pools {
-        Pools::Sqlite { writer, .. } => writer,
-        Pools::Postgres(_) => unreachable!("it is SQLite"),
-    }
-}
-
-/// Counts the commits, and lets SQLite refuse so many of the next.
-async fn watch(db: &Db, commits: &Arc<AtomicUsize>, refused: &Arc<AtomicUsize>) {
-    let (commits, refused) = (Arc::clone(commits), Arc::clone(refused));
-    let mut conn = writer(db).pool.acquire().await.expect("a connection");
-    let mut handle = conn.lock_handle().await.expect("a handle");
-    handle.set_commit_hook(move || {
-        let one_less = |left: usize| left.checked_sub(1);
-        let is_refused = refused.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less);
-        commits.fetch_add(usize::from(is_refused.is_err()), Ordering::SeqCst);
-        is_refused.is_err()
-    });
-}
-
-async fn write_line(db: &Db, line: &str) -> sqlx::Result<()> {
-    let mut tx = db.begin().await?;
-    write(&mut tx, line).await?;
-    tx.commit().await
-}
-
-async fn undo_line(db: &Db, line: &str) -> sqlx::Result<()> {
-    let mut tx = db.begin().await?;
-    write(&mut tx, line).await?;
-    tx.rollback().await
-}
-
-async fn write(tx: &mut Tx, line: &str) -> sqlx::Result<()> {
-    let query = tx.query("insert into lines (text) values ($1)");
-    query.bind(line).execute().await?;
-    Ok(())
-}
-
-async fn are_kept(written: Vec<Written>) {
-    for written in join_all(written).await {
-        written.expect("no panic").expect("kept");
-    }
-}
-
-/// What `work` comes to, unless it is given up after so many polls.
-async fn polled<T>(polls: usize, work: impl Future<Output = T>) -> Option<T> {
-    let (mut work, mut left) = (pin!(work), polls);
-    poll_fn(|cx| {
-        if let Poll::Ready(done) = work.as_mut().poll(cx) {
-            return Poll::Ready(Some(done));
-        }
-        left -= 1;
-        if left == 0 {
-            Poll::Ready(None)
-        } else {
-            Poll::Pending
-        }
-    })
-    .await
 }
