@@ -42,6 +42,7 @@ pub mod pruner;
 pub mod refunds;
 
 // What all of it stands on.
+pub mod batches;
 pub mod clock;
 pub mod countries;
 pub mod db;

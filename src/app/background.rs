@@ -58,10 +58,7 @@ impl Background {
         });
         Ok(Self {
             consuming: consuming.into(),
-            relay: Relay {
-                bus: Arc::new(nats),
-                ..alone.relay
-            },
+            relay: Relay::to(Arc::new(nats), &app.till.db, &app.till.clock),
             ..alone
         })
     }
@@ -70,32 +67,21 @@ impl Background {
     pub fn alone(app: &App, post: Post, from: lettre::message::Mailbox, keep: Retention) -> Self {
         let till = app.till.clone();
         let (db, clock) = (till.db.clone(), till.clock.clone());
-        let bus: Arc<dyn Bus> = Arc::new(InProcess {
-            db: db.clone(),
-            clock: clock.clone(),
-        });
+        let bus: Arc<dyn Bus> = Arc::new(InProcess::new(db.clone(), clock.clone()));
         let composer = Composer {
             db: db.clone(),
             from,
             links: app.till.links.clone(),
         };
+        // Where the lab is on, it can let the mail server be down.
+        let postmans_db = match &app.lab {
+            Some(lab) => db.with_probe(lab.postmans_probe()),
+            None => db.clone(),
+        };
         Self {
-            relay: Relay {
-                db: db.clone(),
-                clock: clock.clone(),
-                bus,
-            },
+            relay: Relay::to(bus, &db, &clock),
             consuming: Vec::new(),
-            postman: Postman {
-                // Where the lab is on, it can let the mail server be down.
-                db: match &app.lab {
-                    Some(lab) => db.with_probe(lab.postmans_probe()),
-                    None => db.clone(),
-                },
-                clock: clock.clone(),
-                composer,
-                post,
-            },
+            postman: Postman::new(&postmans_db, &clock, composer, post),
             refunder: Refunder { till: till.clone() },
             pruner: Pruner { db, clock, keep },
             till,

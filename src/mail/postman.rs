@@ -20,6 +20,7 @@ use super::{
     post::{Post, SendError},
 };
 use crate::{
+    batches::{Batches, own},
     clock::Clock,
     db::{Db, retrying},
     probe::{Boundary, report},
@@ -49,14 +50,11 @@ const ATTEMPTS_MAX: i64 = 150;
 /// Sends what is owed.
 #[derive(Debug)]
 pub struct Postman {
-    /// The shop's database.
-    pub db: Db,
-    /// The time.
-    pub clock: Clock,
-    /// Writes the mails.
-    pub composer: Composer,
-    /// Where they go.
-    pub post: Post,
+    db: Db,
+    clock: Clock,
+    composer: Composer,
+    post: Post,
+    marks: Batches<Mail, sqlx::Error>,
 }
 
 /// A mail that is ours until `not_before`.
@@ -112,7 +110,7 @@ impl Work for Postman {
         let (mail, attempt) = (&claimed.mail, claimed.attempts);
         let (about, kind) = (mail.about, mail.kind);
         let Some(failure) = self.send(mail).await.err() else {
-            retrying(|| mark_sent(&self.db, mail, self.clock.now())).await?;
+            self.mark_sent(mail).await?;
             tracing::info!(%about, %kind, attempt, "mail sent");
             return Ok(());
         };
@@ -132,6 +130,17 @@ impl Work for Postman {
 }
 
 impl Postman {
+    /// One that sends what `db` says is owed, as `composer` writes it, by `post`.
+    pub fn new(db: &Db, clock: &Clock, composer: Composer, post: Post) -> Self {
+        Self {
+            db: db.clone(),
+            clock: clock.clone(),
+            composer,
+            post,
+            marks: Batches::default(),
+        }
+    }
+
     async fn send(&self, mail: &Mail) -> Result<(), Failure> {
         let letter = self.composer.compose(mail).await?;
         tokio::time::timeout(PATIENCE, self.post_letter(mail.kind, letter))
@@ -145,6 +154,14 @@ impl Postman {
         self.post.send(&letter.name, letter.message).await?;
         report(self.db.probe(), Boundary::AfterMail(kind.name())).await?;
         Ok(())
+    }
+
+    async fn mark_sent(&self, mail: &Mail) -> sqlx::Result<()> {
+        let mark_all = |mut mails: Vec<Mail>| async move {
+            mails.sort_by_key(|mail| mail.about);
+            retrying(|| mark_sent(&self.db, &mails, self.clock.now())).await
+        };
+        self.marks.go(mail.clone(), mark_all).await.map_err(own)
     }
 }
 
@@ -196,19 +213,21 @@ impl Failure {
     }
 }
 
-/// Whoever sent it, it is sent: no lease is asked for.
-async fn mark_sent(db: &Db, mail: &Mail, now: DateTime<Utc>) -> sqlx::Result<()> {
+/// Whoever sent them, they are sent: no lease is asked for.
+async fn mark_sent(db: &Db, mails: &[Mail], now: DateTime<Utc>) -> sqlx::Result<()> {
     let mut tx = db.begin().await?;
-    tx.query(
-        "update emails set sent_at = $3, given_up_at = null, last_error = null
-         where about = $1 and kind = $2 and copy = $4 and sent_at is null",
-    )
-    .bind(mail.about)
-    .bind(mail.kind)
-    .bind(now)
-    .bind(mail.copy)
-    .execute()
-    .await?;
+    for mail in mails {
+        tx.query(
+            "update emails set sent_at = $3, given_up_at = null, last_error = null
+             where about = $1 and kind = $2 and copy = $4 and sent_at is null",
+        )
+        .bind(mail.about)
+        .bind(mail.kind)
+        .bind(now)
+        .bind(mail.copy)
+        .execute()
+        .await?;
+    }
     tx.commit().await
 }
 

@@ -7,9 +7,10 @@ use chrono::TimeDelta;
 
 use super::{
     Message,
-    inbox::{CONSUMERS, ConsumeError, Consumer, consume},
+    inbox::{CONSUMERS, ConsumeError, Consumer, consume_all},
 };
 use crate::{
+    batches::Batches,
     clock::Clock,
     db::Db,
     probe::{Boundary, Failure, report},
@@ -48,21 +49,29 @@ pub enum PublishError {
 /// The bus within the process: it keeps nothing, so it hands the message to every consumer at once, and has taken it
 /// over when all of them have committed what they made of it. Until then the row in the outbox stays unpublished and
 /// comes again, which is the redelivery; those who had consumed it find it in their inbox.
+///
+/// Messages that are published while a consumer is at work reach it together, in one transaction.
 #[derive(Debug)]
 pub struct InProcess {
-    /// The shop's database, where the consumers have their inboxes.
-    pub db: Db,
-    /// The time.
-    pub clock: Clock,
+    db: Db,
+    clock: Clock,
+    queues: [Queue; CONSUMERS.len()],
+}
+
+/// What waits for a consumer.
+#[derive(Debug)]
+struct Queue {
+    consumer: Consumer,
+    batches: Batches<Message, ConsumeError>,
 }
 
 #[async_trait]
 impl Bus for InProcess {
     async fn publish(&self, message: &Message, _returns: i64) -> Result<(), PublishError> {
         let mut outcome = Ok(());
-        for consumer in CONSUMERS {
+        for queue in &self.queues {
             // One that fails does not keep the message from the others.
-            let heard = self.hand_over(consumer, message).await;
+            let heard = self.hand_over(queue, message).await;
             outcome = outcome.and(heard);
         }
         outcome
@@ -70,12 +79,24 @@ impl Bus for InProcess {
 }
 
 impl InProcess {
+    /// To consumers that have their inboxes in the shop's database.
+    pub fn new(db: Db, clock: Clock) -> Self {
+        let queues = CONSUMERS.map(|consumer| Queue {
+            consumer,
+            batches: Batches::default(),
+        });
+        Self { db, clock, queues }
+    }
+
     /// `Ok` is the consumer's acknowledgement.
-    async fn hand_over(&self, consumer: Consumer, message: &Message) -> Result<(), PublishError> {
-        let name = consumer.name();
-        consume(&self.db, consumer, message, self.clock.now())
-            .await
-            .map_err(|error| because(name, &error))?;
+    async fn hand_over(&self, queue: &Queue, message: &Message) -> Result<(), PublishError> {
+        let name = queue.consumer.name();
+        let consume = |mut messages: Vec<Message>| async move {
+            messages.sort_by_key(|message| message.aggregate_id);
+            consume_all(&self.db, queue.consumer, &messages, self.clock.now()).await
+        };
+        let consumed = queue.batches.go(message.clone(), consume).await;
+        consumed.map_err(|error| because(name, &error))?;
         report(self.db.probe(), Boundary::BeforeAcknowledge(name)).await?;
         report(self.db.probe(), Boundary::AfterAcknowledge(name)).await?;
         Ok(())

@@ -6,6 +6,8 @@
 //! The row is not kept for ever. A message that comes after its row was [pruned](crate::pruner) is acted on again, and
 //! each effect has a row of its own, kept for ever and unique: the order's shipment, its mail, the payment's refund.
 
+use std::slice;
+
 use chrono::{DateTime, Utc};
 
 use super::{Message, Unreadable};
@@ -56,24 +58,58 @@ pub async fn consume(
     message: &Message,
     now: DateTime<Utc>,
 ) -> ConsumeResult {
-    retrying(|| consume_once(db, consumer, message, now)).await
+    consume_all(db, consumer, slice::from_ref(message), now).await
+}
+
+/// The same for several messages in one transaction: an error is that of any, and none was acted on. They are in the order of
+/// their purchases, so that two processes which have the same ones wait for each other in that order.
+pub async fn consume_all(
+    db: &Db,
+    consumer: Consumer,
+    messages: &[Message],
+    now: DateTime<Utc>,
+) -> ConsumeResult {
+    retrying(|| consume_once(db, consumer, messages, now)).await
 }
 
 async fn consume_once(
     db: &Db,
     consumer: Consumer,
-    message: &Message,
+    messages: &[Message],
     now: DateTime<Utc>,
 ) -> ConsumeResult {
     let mut tx = db.begin().await?;
-    if !is_new(&mut tx, consumer, message, now).await? {
+    let consumed = act_on_new_ones(&mut tx, consumer, messages, now).await;
+    if matches!(consumed, Ok(0)) {
         return Ok(tx.rollback().await?);
     }
-    let acted = consumer.act(&mut tx, message, now).await;
-    tx.end(acted).await?;
-    let (consumer, kind) = (consumer.name(), &message.event_type);
-    tracing::debug!(checkout.id = %message.aggregate_id, consumer, kind, "message consumed");
+    tx.end(consumed).await?;
+    for Message {
+        aggregate_id,
+        event_type: kind,
+        ..
+    } in messages
+    {
+        tracing::debug!(checkout.id = %aggregate_id, consumer = consumer.name(), kind, "message consumed");
+    }
     Ok(())
+}
+
+/// Says how many were new.
+async fn act_on_new_ones(
+    tx: &mut Tx,
+    consumer: Consumer,
+    messages: &[Message],
+    now: DateTime<Utc>,
+) -> Result<usize, ConsumeError> {
+    let mut new = 0;
+    for message in messages {
+        if is_new(tx, consumer, message, now).await? {
+            consumer.act(tx, message, now).await?;
+            new += 1;
+        }
+    }
+    Ok(new)
 }
 
 /// Inserts the message's id. Of two deliveries at once one inserts; the other waits for its commit, and then finds it

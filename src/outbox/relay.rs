@@ -25,6 +25,7 @@ use super::{
     bus::{Bus, PublishError},
 };
 use crate::{
+    batches::{Batches, own},
     clock::Clock,
     db::{Db, retrying},
     probe::{Boundary, report},
@@ -46,12 +47,18 @@ const ATTEMPTS_MAX: i64 = 10;
 /// Publishes what is in the outbox.
 #[derive(Debug)]
 pub struct Relay {
-    /// The shop's database.
-    pub db: Db,
-    /// The time.
-    pub clock: Clock,
-    /// Where the messages go.
-    pub bus: Arc<dyn Bus>,
+    db: Db,
+    clock: Clock,
+    bus: Arc<dyn Bus>,
+    marks: Batches<Mark, sqlx::Error>,
+}
+
+/// That a row is published.
+#[derive(Clone, Copy, Debug)]
+struct Mark {
+    row: i64,
+    /// As which of its publications.
+    returns: i64,
 }
 
 /// A row that is ours until `not_before`.
@@ -115,7 +122,7 @@ impl Work for Relay {
         let error = match published {
             Ok(Ok(())) => {
                 tracing::debug!(kind = row.message.event_type, "message published");
-                return retrying(|| mark_published(&self.db, &row, self.clock.now())).await;
+                return self.mark_published(&row).await;
             }
             Ok(Err(error)) => error,
             Err(_) => PublishError::Unavailable("no answer in time".to_owned()),
@@ -135,26 +142,50 @@ impl Work for Relay {
 }
 
 impl Relay {
+    /// One that publishes what is in the outbox of `db`.
+    pub fn to(bus: Arc<dyn Bus>, db: &Db, clock: &Clock) -> Self {
+        Self {
+            db: db.clone(),
+            clock: clock.clone(),
+            bus,
+            marks: Batches::default(),
+        }
+    }
+
     async fn publish(&self, row: &Claimed) -> Result<(), PublishError> {
         report(self.db.probe(), Boundary::BeforePublish).await?;
         self.bus.publish(&row.message, row.returns).await?;
         report(self.db.probe(), Boundary::AfterPublish).await?;
         Ok(())
     }
+
+    async fn mark_published(&self, row: &Claimed) -> sqlx::Result<()> {
+        let mark = Mark {
+            row: row.id,
+            returns: row.returns,
+        };
+        let mark_all = |mut marks: Vec<Mark>| async move {
+            marks.sort_by_key(|mark| mark.row);
+            retrying(|| mark_published(&self.db, &marks, self.clock.now())).await
+        };
+        self.marks.go(mark, mark_all).await.map_err(own)
+    }
 }
 
-/// Whoever published it, it is published: no lease is asked for. Unless it has come back since.
-async fn mark_published(db: &Db, row: &Claimed, now: DateTime<Utc>) -> sqlx::Result<()> {
+/// Whoever published them, they are published: no lease is asked for. Unless one has come back since.
+async fn mark_published(db: &Db, marks: &[Mark], now: DateTime<Utc>) -> sqlx::Result<()> {
     let mut tx = db.begin().await?;
-    tx.query(
-        "update outbox set published_at = $2, parked_at = null, last_error = null
-         where id = $1 and published_at is null and returns = $3",
-    )
-    .bind(row.id)
-    .bind(now)
-    .bind(row.returns)
-    .execute()
-    .await?;
+    for mark in marks {
+        tx.query(
+            "update outbox set published_at = $2, parked_at = null, last_error = null
+             where id = $1 and published_at is null and returns = $3",
+        )
+        .bind(mark.row)
+        .bind(now)
+        .bind(mark.returns)
+        .execute()
+        .await?;
+    }
     tx.commit().await
 }
 

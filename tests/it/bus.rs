@@ -140,11 +140,8 @@ async fn a_relay_has_nothing_to_do_while_the_broker_is_missed() {
     let shop = Shop::open().await;
     buys(&shop).await;
     let bus = Nats::connect(&Secret::new(broker.url())).await;
-    let relay = outbox::relay::Relay {
-        db: shop.db().clone(),
-        clock: shop.app().till.clock.clone(),
-        bus: Arc::new(bus.expect("a URL")),
-    };
+    let bus = Arc::new(bus.expect("a URL"));
+    let relay = outbox::relay::Relay::to(bus, shop.db(), &shop.app().till.clock);
     let is_due = async || relay.is_due().await.expect("an answer");
     eventually("it is connected", &is_due).await;
     broker.kill();
@@ -635,11 +632,7 @@ async fn caught_in_the_act(broker: &Broker) -> Caught {
     let bus = Nats::connect(&Secret::new(broker.url()))
         .await
         .expect("a URL");
-    let relay = outbox::relay::Relay {
-        db: till.db.clone(),
-        clock: till.clock.clone(),
-        bus: Arc::new(bus),
-    };
+    let relay = outbox::relay::Relay::to(Arc::new(bus), &till.db, &till.clock);
     eventually("it is published", || async {
         till.clock.advance(Duration::from_secs(2));
         for row in relay.claim(1).await.expect("a claim") {

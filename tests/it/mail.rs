@@ -175,15 +175,13 @@ async fn r54_a_day_without_a_mail_server_loses_no_mail() {
     consume(&till.db, Consumer::Mailer, &message, till.clock.now())
         .await
         .expect("consumed");
-    let postman = |post| Postman {
-        db: till.db.clone(),
-        clock: till.clock.clone(),
-        composer: Composer {
+    let postman = |post| {
+        let composer = Composer {
             db: till.db.clone(),
             from: "shop@boring.example".parse().expect("a mailbox"),
             links: shop.app().till.links.clone(),
-        },
-        post,
+        };
+        Postman::new(&till.db, &till.clock, composer, post)
     };
     let tries = async |postman: &Postman| {
         let mails = postman.claim(4).await.expect("a claim");

@@ -84,11 +84,7 @@ async fn by_hand() -> (Shop, Arc<PickyBus>, Relay) {
 
 fn relay_to(shop: &Shop, bus: &Arc<PickyBus>) -> Relay {
     let till = &shop.app().till;
-    Relay {
-        db: till.db.clone(),
-        clock: till.clock.clone(),
-        bus: Arc::<PickyBus>::clone(bus),
-    }
+    Relay::to(Arc::<PickyBus>::clone(bus), &till.db, &till.clock)
 }
 
 async fn writes(till: &Till, aggregate: CheckoutId, version: i64) {

@@ -57,12 +57,9 @@ async fn a_worker_with_nothing_to_do_takes_no_lock() {
     });
     let till = probed(shop.app(), probe);
     let (db, clock) = (till.db.clone(), Clock::default());
-    let bus = Arc::new(InProcess {
-        db: db.clone(),
-        clock: clock.clone(),
-    });
+    let bus = Arc::new(InProcess::new(db.clone(), clock.clone()));
     let workers = Workers::on(&till.db);
-    workers.start(Relay { db, clock, bus });
+    workers.start(Relay::to(bus, &db, &clock));
     workers.start(Refunder { till: till.clone() });
     let looks = || {
         let seen = seen.lock().expect("not poisoned");

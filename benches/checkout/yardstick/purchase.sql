@@ -97,8 +97,8 @@ begin;
 insert into inbox (consumer, message, aggregate_id, consumed_at)
 values (:refunds, :message, :checkout, :now)
 on conflict do nothing;
-select payment_intent_id from payments where checkout_id = :checkout;
-select :intent /*pg , pg_advisory_xact_lock(hashtextextended(:intent, 0)) */;
+select payment_intent_id /*pg , pg_advisory_xact_lock(hashtextextended(payment_intent_id, 0)) */
+from payments where checkout_id = :checkout;
 select * from unbooked_refunds where payment_intent_id = :intent order by made_at, provider_id;
 commit;
 
