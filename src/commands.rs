@@ -8,7 +8,7 @@ use std::{
 };
 
 use boring_checkout::{
-    audit,
+    audit::{self, Progress},
     catalog::import::{self, Entry, ImportError, Problems, Unreadable},
     clock::Clock,
     config::{
@@ -31,15 +31,16 @@ use crate::{Failure, asked_to_stop, fail, print, start_log};
 /// A run is a conversation between threads: most of the time it waits for its turn, and others can make theirs.
 const RUNS_FOR_EACH_PROCESSOR: usize = 3;
 
-/// So many products take long enough to be watched.
-const LONG_IMPORT: usize = 10_000;
+/// So many of anything take long enough to be watched.
+const MANY: usize = 10_000;
 
 /// Checks every invariant.
 pub async fn audit(args: AuditArgs) -> Result<ExitCode, Failure> {
     start_log(&args.log)?;
     let db = open_as_it_is(&args.database).await?;
     let provider = client(args.provider)?;
-    let report = audit::audit(&db, &provider, Clock::default().now()).await?;
+    let now = Clock::default().now();
+    let report = audit::audit_watched(&db, &provider, now, show_how_far).await?;
     if args.json {
         print(&format!("{}\n", serde_json::to_string(&report)?))?;
     } else {
@@ -169,10 +170,25 @@ fn refuse_catalog(problems: &Problems, file: &str) -> Result<ExitCode, Failure> 
     Ok(fail("nothing was imported"))
 }
 
-/// For whoever looks at a long import. What is printed next is written over it.
 fn show_progress(done: usize, of: usize) {
-    if of >= LONG_IMPORT && std::io::stderr().is_terminal() {
-        let _ = write!(std::io::stderr(), "\x1b[K{done} of {of}\r");
+    if of >= MANY {
+        show(&format!("{done} of {of}"));
+    }
+}
+
+fn show_how_far(progress: Progress) {
+    match progress {
+        Progress::Payments(count) if count >= MANY => show(&format!("{count} payments read")),
+        Progress::Checkouts(count) if count >= MANY => show(&format!("{count} checkouts compared")),
+        Progress::Books => show("the shop's books"),
+        Progress::Payments(_) | Progress::Checkouts(_) => {}
+    }
+}
+
+/// For whoever looks on for long. What is printed next is written over it.
+fn show(how_far: &str) {
+    if std::io::stderr().is_terminal() {
+        let _ = write!(std::io::stderr(), "\x1b[K{how_far}\r");
     }
 }
 

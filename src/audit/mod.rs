@@ -13,9 +13,10 @@ use std::fmt;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::Serialize;
 
+use self::ledger::Comparison;
 use crate::{
     db::Db,
-    provider::{Doubt, Provider, wire::PaymentIntent},
+    provider::{Doubt, Provider},
 };
 
 /// How far the provider's clock may be behind ours.
@@ -101,34 +102,53 @@ pub struct Counts {
     pub discrepancies_open: i64,
 }
 
+/// How far an audit is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// So many payments of the provider's were read.
+    Payments(usize),
+    /// The shop's own books are looked at.
+    Books,
+    /// So many checkouts were compared with them.
+    Checkouts(usize),
+}
+
 /// Looks at everything. The provider's ledger is read first: whatever is in it then, the shop's snapshot, taken
 /// afterwards, has to account for.
 pub async fn audit(db: &Db, provider: &Provider, now: DateTime<Utc>) -> Result<Report, AuditError> {
+    audit_watched(db, provider, now, |_| ()).await
+}
+
+/// The same, which takes a while where there is much; `progress` hears how far it is. It takes some 100 bytes of memory for
+/// each payment.
+pub async fn audit_watched(
+    db: &Db,
+    provider: &Provider,
+    now: DateTime<Utc>,
+    progress: impl Fn(Progress) + Sync,
+) -> Result<Report, AuditError> {
     let since = shop::first_checkout(db).await?.unwrap_or(now) - MARGIN;
-    let intents = provider.list(since.timestamp()).await?;
-    let made = provider.refunds_since(since.timestamp()).await?;
+    let since = since.timestamp();
+    let charges = ledger::charges(provider, since, &progress).await?;
+    let made = provider.refunds_since(since).await?;
     let mut tx = db.read().await?;
+    progress(Progress::Books);
     let mut invariants = shop::invariants(&mut tx, now).await?;
-    let purchases = ledger::purchases(&mut tx).await?;
     invariants.extend(mails::invariants(&mut tx, now).await?);
     let booked = refunds::booked(&mut tx).await?;
-    let given_back = refunds::given_back(&booked);
-    let resolved = ledger::resolved(&mut tx).await?;
-    let unresolved = |intent: &&PaymentIntent| !resolved.contains(&intent.id);
-    let unresolved: Vec<&PaymentIntent> = intents.iter().filter(unresolved).collect();
-    invariants.extend(ledger::invariants(
-        &intents,
-        &unresolved,
-        &purchases,
-        &given_back,
+    let comparison = Comparison {
+        resolved: &ledger::resolved(&mut tx).await?,
+        given_back: &refunds::given_back(&booked),
         now,
-    ));
-    invariants.extend(refunds::invariants(&mut tx, &made, &booked, now).await?);
+    };
+    let compared = comparison.of(&charges, &mut tx, &progress).await?;
     let counts = Counts {
-        provider_succeeded: ledger::succeeded(&intents, &purchases),
+        provider_succeeded: i64::try_from(compared.succeeded).unwrap_or(i64::MAX),
         refunds: refunds::succeeded(&booked),
         ..shop::counts(&mut tx).await?
     };
+    invariants.extend(compared.invariants());
+    invariants.extend(refunds::invariants(&mut tx, &made, &booked, now).await?);
     Ok(Report::new(invariants, counts, now))
 }
 

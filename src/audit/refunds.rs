@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use chrono::{DateTime, Utc};
+use serde_json::Value;
 
 use super::{
     Invariant,
@@ -16,6 +17,9 @@ use crate::{
     pruner::MESSAGES_LEAST,
     refunds::{Status, model::Kind},
 };
+
+/// Refunds whose payments are looked up at a time.
+const ROWS: usize = 2_000;
 
 /// A refund in our books.
 #[derive(Debug, sqlx::FromRow)]
@@ -54,11 +58,8 @@ pub(super) async fn invariants(
     booked: &[Booked],
     now: DateTime<Utc>,
 ) -> sqlx::Result<Vec<Invariant>> {
-    let orders: Vec<(String,)> = tx
-        .query("select payment_intent_id from payments")
-        .fetch_all()
-        .await?;
-    let orders = orders.iter().map(|(intent,)| intent.as_str()).collect();
+    let orders = of_orders(tx, made).await?;
+    let orders = orders.iter().map(String::as_str).collect();
     Ok(vec![
         refunds_fit_their_payment(tx).await?,
         no_refund_is_unknown_past_the_horizon(tx, now).await?,
@@ -66,6 +67,26 @@ pub(super) async fn invariants(
         each_booked_refund_was_made(made, booked, now),
         each_refund_is_booked(made, booked, &orders, now),
     ])
+}
+
+/// Which payments, of those of which something was given back, are those of orders.
+async fn of_orders(tx: &mut Tx, made: &[wire::Refund]) -> sqlx::Result<Vec<String>> {
+    let mut orders = Vec::new();
+    for some in made.chunks(ROWS) {
+        // As the keys of an object: so both engines read them.
+        let intents = some.iter().filter_map(|made| made.payment_intent.clone());
+        let intents: serde_json::Map<_, _> = intents.map(|it| (it, Value::Null)).collect();
+        let found: Vec<(String,)> = tx
+            .query(
+                "select payment_intent_id from payments
+                 where payment_intent_id in (select key from json_each($1 /*pg ::json */))",
+            )
+            .bind(Value::Object(intents).to_string())
+            .fetch_all()
+            .await?;
+        orders.extend(found.into_iter().map(|(intent,)| intent));
+    }
+    Ok(orders)
 }
 
 /// What is given back and on its way is what its payment has reserved for it.

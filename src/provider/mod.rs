@@ -197,10 +197,31 @@ impl Provider {
 
     /// All payment intents created since an instant (Unix seconds, included, by the provider's clock), newest first.
     pub async fn list(&self, since: i64) -> Result<Vec<PaymentIntent>, Doubt> {
-        self.list_until(since, |_| false).await
+        let mut intents = Vec::new();
+        self.each_page(since, |page| intents.extend(page)).await?;
+        Ok(intents)
     }
 
-    /// The same, up to the first page that is enough.
+    /// The same, a page at a time, for who does not want to have all of them in memory.
+    pub async fn each_page(
+        &self,
+        since: i64,
+        mut look: impl FnMut(Vec<PaymentIntent>) + Send,
+    ) -> Result<(), Doubt> {
+        let mut last: Option<String> = None;
+        loop {
+            let page = self.page(since, last.as_deref()).await?;
+            last = page.data.last().map(|intent| intent.id.clone());
+            look(page.data);
+            match (page.has_more, &last) {
+                (false, _) => return Ok(()),
+                (true, Some(_)) => {}
+                (true, None) => return Err(Doubt::Unexpected),
+            }
+        }
+    }
+
+    /// Those up to the first page that is enough.
     async fn list_until(
         &self,
         since: i64,
@@ -209,12 +230,7 @@ impl Provider {
         let mut intents: Vec<PaymentIntent> = Vec::new();
         for _ in 0..PAGES_MAX {
             let last = intents.last().map(|intent| intent.id.as_str());
-            let path = page_path(since, last);
-            let answer = self
-                .transport
-                .get("payment_intents.list", &path, READ_PATIENCE);
-            let answer = answer.await?;
-            let page: List<PaymentIntent> = answer.parse()?;
+            let page = self.page(since, last).await?;
             let is_last = !page.has_more || is_enough(&page.data);
             intents.extend(page.data);
             if is_last {
@@ -222,6 +238,14 @@ impl Provider {
             }
         }
         Err(Doubt::Unexpected)
+    }
+
+    async fn page(&self, since: i64, last: Option<&str>) -> Result<List<PaymentIntent>, Doubt> {
+        let path = page_path(since, last);
+        let answer = self
+            .transport
+            .get("payment_intents.list", &path, READ_PATIENCE);
+        answer.await?.parse()
     }
 
     /// Whether the provider answers, and accepts our key.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use url::form_urlencoded;
 
 use super::{
-    Doubt, PAGE, PAGES_MAX, Provider, READ_PATIENCE,
+    Doubt, PAGE, Provider, READ_PATIENCE,
     transport::Answer,
     wire::{ErrorBody, List, Refund},
 };
@@ -67,17 +67,19 @@ impl Provider {
 
     async fn list_refunds(&self, name: &str, value: &str) -> Result<Vec<Refund>, Doubt> {
         let mut refunds: Vec<Refund> = Vec::new();
-        for _ in 0..PAGES_MAX {
+        loop {
             let path = page_path(name, value, refunds.last());
             let answer = self.transport.get("refunds.list", &path, READ_PATIENCE);
             let answer = answer.await?;
             let page: List<Refund> = answer.parse()?;
+            let is_empty = page.data.is_empty();
             refunds.extend(page.data);
-            if !page.has_more {
-                return Ok(refunds);
+            match page.has_more {
+                false => return Ok(refunds),
+                true if is_empty => return Err(Doubt::Unexpected),
+                true => {}
             }
         }
-        Err(Doubt::Unexpected)
     }
 }
 

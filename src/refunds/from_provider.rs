@@ -147,7 +147,7 @@ async fn keep(tx: &mut Tx, told: &Told, now: DateTime<Utc>) -> sqlx::Result<()> 
     .await?;
     tx.query(
         "delete from unbooked_refunds where received_at < $1
-           and payment_intent_id not in (select payment_intent_id from payments)",
+           and not exists (select 1 from payments p where p.payment_intent_id = unbooked_refunds.payment_intent_id)",
     )
     .bind(now - KEPT)
     .execute()
