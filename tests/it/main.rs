@@ -21,6 +21,7 @@ mod api_docs;
 mod api_idempotency;
 mod api_refunds;
 mod api_return;
+mod audit;
 mod authentication;
 mod bad_input;
 mod bus;
