@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use super::StartError;
 use crate::{
     catalog,
-    checkout::{Limits, Till},
+    checkout::{Crowds, Limits, Till},
     clock::Clock,
     config::ServeArgs,
     db::Db,
@@ -54,6 +54,7 @@ pub(super) fn till(
         authentication_time: TimeDelta::from_std(args.authentication_time)
             .unwrap_or(TimeDelta::MAX),
         limits: Limits::new(args.attempts_per_session, args.attempts_per_address),
+        crowds: Crowds::default(),
         links,
         pricing: Arc::new(pricing),
     })

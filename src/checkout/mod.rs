@@ -12,7 +12,8 @@
 //! 9. [`reconciler`]: takes forward what nobody comes back for.
 //! 10. [`earlier`]: the purchases a customer is reminded of before buying again.
 //! 11. [`limits`]: who begins too many is slowed down.
-//! 12. [`operator`]: what was submitted can be listed and found.
+//! 12. [`crowd`]: the copies of one form that come at the same moment.
+//! 13. [`operator`]: what was submitted can be listed and found.
 //!
 //! ```text
 //! POST /checkout ── submit ──┐
@@ -24,6 +25,7 @@
 
 mod abandon;
 pub mod charge;
+pub mod crowd;
 pub mod drive;
 pub mod earlier;
 pub mod limits;
@@ -42,6 +44,7 @@ use chrono::TimeDelta;
 
 pub use self::{
     charge::charge,
+    crowd::Crowds,
     drive::{drive, is_in_first_hands, resume},
     limits::Limits,
     model::{Checkout, CheckoutLine, Status},
@@ -75,6 +78,8 @@ pub struct Till {
     pub authentication_time: TimeDelta,
     /// How many purchases one visitor, or one address, may begin.
     pub limits: Limits,
+    /// The copies of a form that have come at the same moment.
+    pub crowds: Crowds,
     /// Where customers reach the shop, and the links that need no session: the provider sends them back there.
     pub links: Links,
     /// What is paid beside the goods.

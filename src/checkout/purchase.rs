@@ -154,7 +154,7 @@ impl fmt::Debug for Buyer {
 ///
 /// Any UUID is accepted but the nil one; the shop's own forms carry version 4. Quotes around it are allowed,
 /// as the `Idempotency-Key` header of the IETF draft has them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, sqlx::Type)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, sqlx::Type)]
 #[sqlx(transparent)]
 pub struct IdempotencyKey(Uuid);
 

@@ -61,12 +61,19 @@ async fn submit_once(
     purchase: &Purchase,
     id: CheckoutId,
 ) -> Result<Submitted, SubmitError> {
-    // The many repeats need no transaction, and wait for nobody. This look is a courtesy to them; what holds is the insert.
-    let found = existing(till.db.query(EXISTING), purchase).await?;
-    let leads_elsewhere = found.is_some();
-    if let Some(found) = found.filter(|found| found.idempotency_key == purchase.key) {
-        return accept(found, purchase, id);
-    }
+    let crowd = till.crowds.join(purchase.key);
+    let (leads_elsewhere, _inside) = loop {
+        // The many repeats need no transaction. This look is a courtesy to them; what holds is the insert.
+        let found = existing(till.db.query(EXISTING), purchase).await?;
+        let leads_elsewhere = found.is_some();
+        if let Some(found) = found.filter(|found| found.idempotency_key == purchase.key) {
+            return accept(found, purchase, id);
+        }
+        match crowd.lets_in() {
+            Some(inside) => break (leads_elsewhere, inside),
+            None => crowd.waits().await,
+        }
+    };
     let mut tx = till.db.begin().await?;
     let submitted = write_down(&mut tx, till, purchase, id, leads_elsewhere).await;
     match submitted {

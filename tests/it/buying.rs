@@ -2,14 +2,14 @@
 
 use std::sync::{
     Arc,
-    atomic::{AtomicBool, Ordering},
+    atomic::{AtomicBool, AtomicUsize, Ordering},
 };
 
 use futures_util::future::join_all;
 
 use boring_checkout::{
     checkout::{self, Checkout, Purchase, Submitted, Verdict},
-    probe::Boundary,
+    probe::{Boundary, Probe},
     provider::Outcome,
     provider_calls::Attempt,
 };
@@ -193,6 +193,54 @@ async fn double_click(shop: &Shop, buyer: &Visitor, form: &Form) {
         panic!("the key was inserted twice")
     };
     assert!(winner.location().ends_with(&found.id.to_string()));
+}
+
+/// The first copy of a form is at its commit, and fifty more come, which have all looked in vain. They wait, and not in
+/// the database, which is there for others. On SQLite nobody else can write in between.
+#[tokio::test]
+async fn a_crowd_with_one_form_leaves_the_database_to_others() {
+    let shop = Shop::open().await;
+    if !shop.database.is_postgres() {
+        return;
+    }
+    let buyer = shop.visitor().with_cart("TEA-01", 1).await;
+    let form = buyer.opens_checkout().await;
+    let purchase = Arc::new(purchase_of(&shop, &form).await);
+    let (probe, mut at_its_commit) = holding(|boundary| boundary == Boundary::BeforeCommit);
+    let looked = Arc::new(AtomicUsize::new(0));
+    let counting = Probe::new({
+        let looked = Arc::clone(&looked);
+        move |boundary| {
+            let looks = matches!(boundary, Boundary::AfterQuery(sql) if sql.contains("union all"));
+            looked.fetch_add(usize::from(looks), Ordering::SeqCst);
+            async { Ok(()) }
+        }
+    });
+    let submits = |probe| {
+        let (till, purchase) = (probed(shop.app(), probe), Arc::clone(&purchase));
+        tokio::spawn(async move { checkout::submit(&till, &purchase).await })
+    };
+    let first = submits(probe);
+    at_its_commit.reached().await;
+    let copies: Vec<_> = (0..50).map(|_| submits(counting.clone())).collect();
+    eventually("all have looked in vain", || async {
+        looked.load(Ordering::SeqCst) >= 50
+    })
+    .await;
+
+    let other = shop.visitor().with_cart("LMP-01", 1).await;
+    let bought = other.buys().await;
+    assert_eq!(other.waits_at(&bought).await, "Paid");
+
+    at_its_commit.lets_go();
+    let first = first.await.expect("no panic").expect("no error");
+    let Submitted::New(first) = first else {
+        panic!("nobody was before it")
+    };
+    for copy in join_all(copies).await {
+        let copy = copy.expect("no panic").expect("no error");
+        assert!(matches!(copy, Submitted::Existing(found) if found.id == first.id));
+    }
 }
 
 /// The first form of a cart wins the insert, and has ended by the time the second looks for it: the cart is free again.

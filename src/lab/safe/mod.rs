@@ -18,7 +18,7 @@ use super::flow::{Answer, Books, Failed, Flow, Front, NoAnswer, Opening, Premise
 use crate::{
     app::{App, background::Background},
     audit,
-    checkout::{Limits, Till, reconciler},
+    checkout::{Crowds, Limits, Till, reconciler},
     links::Links,
     mail::post::Post,
     money::{Currency, Money},
@@ -227,6 +227,7 @@ pub async fn till(premises: &Premises) -> Result<Till, Failed> {
         lease: TimeDelta::seconds(15),
         authentication_time: TimeDelta::hours(1),
         limits: Limits::new(20, 60),
+        crowds: Crowds::default(),
         pricing: Arc::new(Pricing {
             currency,
             shipping: Money::new(0, currency),
