@@ -79,11 +79,11 @@ async fn consume_once(
     now: DateTime<Utc>,
 ) -> ConsumeResult {
     let mut tx = db.begin().await?;
-    let consumed = act_on_new_ones(&mut tx, consumer, messages, now).await;
-    if matches!(consumed, Ok(0)) {
+    let new = act_on_new_ones(&mut tx, consumer, messages, now).await;
+    if matches!(new, Ok(0)) {
         return Ok(tx.rollback().await?);
     }
-    tx.end(consumed).await?;
+    tx.end(new).await?;
     for Message {
         aggregate_id,
         event_type: kind,
