@@ -84,13 +84,9 @@ async fn consume_once(
         return Ok(tx.rollback().await?);
     }
     tx.end(new).await?;
-    for Message {
-        aggregate_id,
-        event_type: kind,
-        ..
-    } in messages
-    {
-        tracing::debug!(checkout.id = %aggregate_id, consumer = consumer.name(), kind, "message consumed");
+    for message in messages {
+        let (id, kind) = (message.aggregate_id, &message.event_type);
+        tracing::debug!(checkout.id = %id, consumer = consumer.name(), kind, "message consumed");
     }
     Ok(())
 }
