@@ -1,8 +1,9 @@
 //! One API call, as the operations see it.
 
+use serde_json::Value;
 use sqlx::SqliteConnection;
 
-use super::Shared;
+use super::{Shared, error::ApiError, objects};
 
 /// What an operation works with: the transaction its effects are in, and why it is run.
 #[derive(Debug)]
@@ -15,6 +16,8 @@ pub(super) struct Call<'c> {
     pub(super) base_url: &'c str,
     /// There is something to deliver, or to do later, once this is committed.
     pub(super) has_news: bool,
+    /// What it has to tell. All of it is written at its end, at once.
+    pub(super) events: Vec<Value>,
 }
 
 impl<'c> Call<'c> {
@@ -26,7 +29,15 @@ impl<'c> Call<'c> {
             cause: Cause::default(),
             base_url: &shared.base_url,
             has_news: false,
+            events: Vec::new(),
         }
+    }
+
+    /// Writes down what the call has to tell, to be committed with it. Whether there is anything for the workers is the
+    /// answer.
+    pub(super) async fn end(self) -> Result<bool, ApiError> {
+        objects::insert_all(self.tx, &self.events).await?;
+        Ok(self.has_news)
     }
 }
 

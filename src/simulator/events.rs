@@ -1,6 +1,6 @@
 //! Events: what happened, as snapshots that never change afterwards.
 //!
-//! An event is written in the transaction of the change it tells of, together with one delivery per webhook
+//! An event is written in the transaction of the change it tells of, at its end, together with one delivery per webhook
 //! endpoint that wants it, by a trigger. So no crash can come between a charge and the news of it.
 //!
 //! The API shows them for thirty days: <https://docs.stripe.com/api/events>.
@@ -114,39 +114,34 @@ pub(super) async fn list(call: &mut Call<'_>, mut params: Params) -> Result<Valu
 }
 
 /// Records that the call did something to `object`.
-pub(super) async fn record(
-    call: &mut Call<'_>,
-    kind: &'static str,
-    object: &Value,
-) -> Result<(), ApiError> {
-    write(call, kind, json!({ "object": object })).await
+pub(super) fn record(call: &mut Call<'_>, kind: &'static str, object: &Value) {
+    tell(call, kind, &json!({ "object": object }));
 }
 
 /// Records an update by what the object was and is. Nothing changed, nothing to tell.
-pub(super) async fn record_change(
+pub(super) fn record_change(
     call: &mut Call<'_>,
     kind: &'static str,
     before: &Value,
     after: &Value,
-) -> Result<(), ApiError> {
-    match previous_attributes(before, after) {
-        Some(previous) => record_update(call, kind, after, previous).await,
-        None => Ok(()),
+) {
+    if let Some(previous) = previous_attributes(before, after) {
+        record_update(call, kind, after, &previous);
     }
 }
 
 /// Records an update of `object`. `before` has the changed fields as they were.
-pub(super) async fn record_update(
+pub(super) fn record_update(
     call: &mut Call<'_>,
     kind: &'static str,
     object: &Value,
-    before: Value,
-) -> Result<(), ApiError> {
+    before: &Value,
+) {
     let data = json!({ "object": object, "previous_attributes": before });
-    write(call, kind, data).await
+    tell(call, kind, &data);
 }
 
-async fn write(call: &mut Call<'_>, kind: &'static str, data: Value) -> Result<(), ApiError> {
+fn tell(call: &mut Call<'_>, kind: &'static str, data: &Value) {
     debug_assert!(event_types::MADE.contains(&kind), "{kind} is not in MADE");
     let id = ids::object_id("evt");
     let Cause {
@@ -164,9 +159,8 @@ async fn write(call: &mut Call<'_>, kind: &'static str, data: Value) -> Result<(
         "request": { "id": request_id, "idempotency_key": idempotency_key },
         "type": kind
     });
-    objects::insert(call.tx, &event).await?;
+    call.events.push(event);
     call.has_news = true;
-    Ok(())
 }
 
 /// `pending_webhooks` is the one field that is not a snapshot: endpoints that did not answer 2xx yet.

@@ -51,7 +51,8 @@ pub(super) async fn execute_once(
     Ok((answer, Some(claim)))
 }
 
-/// Executes the request, or finds the answer that was stored a moment ago.
+/// Executes the request, or finds the answer that was stored a moment ago: a key is stored once, so that whoever comes
+/// second undoes what it has done.
 ///
 /// With `error_after` the client is lied to: whatever was done is done, and the answer, stored for the key as
 /// any other, is that status. An `Err` was not executed and has left no trace.
@@ -73,11 +74,6 @@ async fn execute(
     } else {
         shared.store.read().await?
     };
-    if let Some(key_use) = &key_use
-        && let Some(answer) = idempotency::replay(&mut tx, key_use, now).await?
-    {
-        return Ok(answer);
-    }
     let cause = Cause {
         request_id: Some(request_id.clone()),
         idempotency_key: key_use.as_ref().map(|key_use| key_use.key.clone()),
@@ -88,9 +84,9 @@ async fn execute(
         cause,
         base_url: &shared.base_url,
         has_news: false,
+        events: Vec::new(),
     };
     let outcome = run(&mut call, operation, &id, params).await;
-    let has_news = call.has_news;
     let is_kept = match &outcome {
         Ok(_) => true,
         Err(refusal) => refusal.is_outcome,
@@ -101,7 +97,10 @@ async fn execute(
         (Err(refusal), None) => Answer::refusal(&refusal, &request_id, now),
         (Ok(object), None) => Answer::new(StatusCode::OK, &object),
     };
-    if !is_kept {
+    let mut has_news = false;
+    if is_kept {
+        has_news = call.end().await?;
+    } else {
         // What was prepared before the last check is undone. The key is in use until its answer is given, so that
         // a refusal, which has no effect, can be stored in a transaction of its own.
         tx.rollback().await?;
@@ -113,10 +112,15 @@ async fn execute(
     if let Some(key_use) = &key_use {
         answer.should_retry = Some(false);
         answer.original_request = Some(request_id.clone());
-        idempotency::store(&mut tx, key_use, &request_id, &answer, now).await?;
+        if !idempotency::store(&mut tx, key_use, &request_id, &answer, now).await? {
+            tx.rollback().await?;
+            let mut reader = shared.store.reader().await?;
+            let stored = idempotency::replay(&mut reader, key_use, now).await?;
+            return stored.ok_or_else(|| idempotency::in_use(&key_use.key));
+        }
     }
     tx.commit().await?;
-    if is_kept && has_news {
+    if has_news {
         shared.wake_workers();
     }
     Ok(answer)
@@ -132,4 +136,49 @@ async fn run(
     let mut answer = operation.run(call, id, params).await?;
     expand::apply(call.tx, &mut answer, operation.answers_with, &expanded).await?;
     Ok(answer)
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::Method;
+
+    use super::*;
+    use crate::simulator::Simulator;
+
+    const CHARGE: &str = "amount=490&currency=eur&confirm=true&payment_method=pm_card_visa&payment_method_types[0]=card";
+
+    fn with_key(form: &str) -> Admitted {
+        let path = "/v1/payment_intents";
+        let (operation, id) = Operation::find(&Method::POST, path).expect("an operation");
+        let params = Params::decode(form.as_bytes()).expect("parameters");
+        Admitted {
+            request_id: "req_1".to_owned(),
+            operation,
+            id: id.to_owned(),
+            key_use: Some(KeyUse::new("order-17", path, &params).expect("a key")),
+            params,
+        }
+    }
+
+    /// Both have looked for the key's answer before either had one.
+    #[tokio::test]
+    async fn who_comes_second_with_a_key_undoes_what_it_has_done() {
+        let simulator = Simulator::start().await.expect("it starts");
+        let shared = &simulator.shared;
+        let first = execute(shared, with_key(CHARGE), None).await;
+        let first = first.expect("an answer");
+        let second = execute(shared, with_key(CHARGE), None).await;
+        let second = second.expect("an answer");
+        assert_eq!(second.body, first.body);
+        assert!(second.replayed && !first.replayed);
+        let other = with_key(&CHARGE.replace("490", "491"));
+        assert!(execute(shared, other, None).await.is_err());
+        let declined = with_key(&CHARGE.replace("visa", "chargeDeclined"));
+        assert!(execute(shared, declined, None).await.is_err());
+
+        let ledger = simulator.control().ledger().await.expect("a ledger");
+        assert_eq!(ledger.payment_intents.total, 1);
+        assert_eq!(ledger.payment_intents.succeeded, 1);
+        assert_eq!(ledger.events, 3, "of the first: created, charged, succeeded");
+    }
 }

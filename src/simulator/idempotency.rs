@@ -117,17 +117,18 @@ impl Stored {
     }
 }
 
-/// Stores the answer to a key. To be called in the transaction of the effect.
+/// Stores the answer to a key, unless it has one. To be called in the transaction of the effect, which is undone when it has.
 pub(super) async fn store(
     tx: &mut SqliteConnection,
     used: &KeyUse,
     request_id: &str,
     answer: &Answer,
     now: i64,
-) -> Result<(), ApiError> {
-    sqlx::query(
+) -> Result<bool, ApiError> {
+    let stored = sqlx::query(
         "insert into idempotency_keys (key, path, digest, request_id, status, body, created, expires)
-         values ($1, $2, $3, $4, $5, $6, $7, $8)",
+         values ($1, $2, $3, $4, $5, $6, $7, $8)
+         on conflict do nothing",
     )
     .bind(&used.key)
     .bind(&used.path)
@@ -139,7 +140,7 @@ pub(super) async fn store(
     .bind(now + RETENTION_SECONDS)
     .execute(tx)
     .await?;
-    Ok(())
+    Ok(stored.rows_affected() == 1)
 }
 
 /// The keys of the requests that are being worked on right now, in this process.
@@ -181,7 +182,8 @@ impl InFlight {
     }
 }
 
-fn in_use(key: &str) -> ApiError {
+/// Somebody else is at it, or was a moment ago.
+pub(super) fn in_use(key: &str) -> ApiError {
     let message = format!(
         "A request with the idempotency key '{key}' is still being worked on, so this one may be its double. Try again later."
     );

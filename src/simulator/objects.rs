@@ -31,6 +31,22 @@ pub(super) async fn insert_with_alias(
     Ok(())
 }
 
+/// Stores new objects, in their order.
+pub(super) async fn insert_all(
+    tx: &mut SqliteConnection,
+    objects: &[Value],
+) -> Result<(), ApiError> {
+    if objects.is_empty() {
+        return Ok(());
+    }
+    let bodies: Vec<String> = objects.iter().map(Value::to_string).collect();
+    sqlx::query("insert into objects (body) select value from json_each($1) order by key")
+        .bind(serde_json::to_string(&bodies)?)
+        .execute(tx)
+        .await?;
+    Ok(())
+}
+
 /// Overwrites an object with its new state.
 pub(super) async fn update(
     tx: &mut SqliteConnection,

@@ -162,7 +162,7 @@ async fn run(shared: &Shared, id: i64) -> Result<bool, ApiError> {
     };
     let mut call = Call::automatic(&mut tx, shared);
     effect.happen(&mut call, &object_id).await?;
-    let has_news = call.has_news;
+    let has_news = call.end().await?;
     tx.commit().await?;
     tracing::info!(?effect, object.id = object_id, "scheduled");
     if has_news {

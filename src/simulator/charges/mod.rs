@@ -97,7 +97,7 @@ pub(super) async fn succeed(
         charge.balance_transaction = Some(charge.enter_balance(call).await?);
     }
     charge.insert(call).await?;
-    charge.announce(call, "charge.succeeded").await?;
+    charge.announce(call, "charge.succeeded")?;
     if captured {
         disputes::expect(call, &charge, method.test.quirk).await?;
     }
@@ -117,7 +117,7 @@ pub(super) async fn fail(
     charge.failure_message = Some(decline.message.to_owned());
     charge.outcome = refusal(decline.decline_code, decline.advice_code);
     charge.insert(call).await?;
-    charge.announce(call, "charge.failed").await?;
+    charge.announce(call, "charge.failed")?;
     Ok(charge)
 }
 
@@ -146,7 +146,7 @@ pub(super) async fn arrive(call: &mut Call<'_>, id: &str) -> Result<(), ApiError
     charge.outcome = approval();
     charge.balance_transaction = Some(charge.enter_balance(call).await?);
     charge.save(call).await?;
-    charge.announce(call, "charge.succeeded").await
+    charge.announce(call, "charge.succeeded")
 }
 
 /// The bank refuses a debit.
@@ -180,7 +180,8 @@ pub(super) async fn add_to_balance(call: &mut Call<'_>, id: &str) -> Result<(), 
     charge.balance_transaction = Some(charge.enter_balance(call).await?);
     let shown = charge.save(call).await?;
     let before = json!({ "balance_transaction": null });
-    events::record_update(call, "charge.updated", &shown, before).await
+    events::record_update(call, "charge.updated", &shown, &before);
+    Ok(())
 }
 
 /// Money that was authorized is taken; what is left of it is released.
@@ -192,7 +193,7 @@ pub(super) async fn capture(call: &mut Call<'_>, id: &str, amount: i64) -> Resul
     charge.amount_captured = amount;
     charge.balance_transaction = Some(charge.enter_balance(call).await?);
     let shown = charge.save(call).await?;
-    events::record(call, "charge.captured", &shown).await?;
+    events::record(call, "charge.captured", &shown);
     let quirk = payment_methods::quirk(call, &charge.payment_method).await?;
     disputes::expect(call, &charge, quirk).await
 }
@@ -211,7 +212,8 @@ pub(super) async fn release(
     charge.amount_refunded = charge.amount;
     charge.refunded = true;
     let shown = charge.save(call).await?;
-    events::record(call, event, &shown).await
+    events::record(call, event, &shown);
+    Ok(())
 }
 
 async fn find(call: &mut Call<'_>, id: &str) -> Result<Option<Charge>, ApiError> {
@@ -255,12 +257,13 @@ impl Charge {
     }
 
     /// Writes an event about it.
-    pub(super) async fn announce(
+    pub(super) fn announce(
         &self,
         call: &mut Call<'_>,
         event: &'static str,
     ) -> Result<(), ApiError> {
-        events::record(call, event, &serde_json::to_value(self)?).await
+        events::record(call, event, &serde_json::to_value(self)?);
+        Ok(())
     }
 
     async fn save(&self, call: &mut Call<'_>) -> Result<Value, ApiError> {
@@ -273,6 +276,6 @@ impl Charge {
         self.status = Status::Failed;
         self.captured = false;
         self.save(call).await?;
-        self.announce(call, "charge.failed").await
+        self.announce(call, "charge.failed")
     }
 }

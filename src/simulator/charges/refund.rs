@@ -28,7 +28,7 @@ pub(in crate::simulator) async fn give_back(
     charge.amount_refunded += amount;
     charge.refunded = charge.left() == 0;
     let after = charge.save(call).await?;
-    events::record_change(call, "charge.refunded", &before, &after).await?;
+    events::record_change(call, "charge.refunded", &before, &after);
     if charge.disputed && charge.refunded {
         disputes::close_inquiry(call, &charge.id).await?;
     }

@@ -39,7 +39,7 @@ pub(super) async fn create(call: &mut Call<'_>, mut params: Params) -> Result<Va
     let mut customer = fields::new(call.now);
     fields.apply(&mut customer)?;
     objects::insert(call.tx, &customer).await?;
-    events::record(call, "customer.created", &customer).await?;
+    events::record(call, "customer.created", &customer);
     if let Some(method) = method {
         payment_methods::attach_to(call, method, objects::id(&customer)).await?;
     }
@@ -131,7 +131,7 @@ pub(super) async fn delete(
     let customer = objects::in_path(call.tx, "customer", id).await?;
     payment_methods::detach_all(call, id).await?;
     let deleted = objects::delete(call.tx, "customer", id).await?;
-    events::record(call, "customer.deleted", &customer).await?;
+    events::record(call, "customer.deleted", &customer);
     Ok(deleted)
 }
 
@@ -151,7 +151,8 @@ pub(super) async fn forget_default(
 
 async fn save(call: &mut Call<'_>, before: &Value, after: &Value) -> Result<(), ApiError> {
     objects::update(call.tx, objects::id(after), after).await?;
-    events::record_change(call, "customer.updated", before, after).await
+    events::record_change(call, "customer.updated", before, after);
+    Ok(())
 }
 
 /// Only what is attached to a customer can be their default.

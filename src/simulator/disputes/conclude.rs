@@ -70,8 +70,8 @@ async fn end(call: &mut Call<'_>, mut dispute: Dispute, status: Status) -> Resul
     }
     let shown = dispute.save(call).await?;
     if status == Status::Won {
-        events::record(call, "charge.dispute.funds_reinstated", &shown).await?;
+        events::record(call, "charge.dispute.funds_reinstated", &shown);
     }
-    events::record(call, "charge.dispute.closed", &shown).await?;
+    events::record(call, "charge.dispute.closed", &shown);
     Ok(shown)
 }

@@ -73,7 +73,7 @@ pub(in crate::simulator) async fn update(
         schedule::later(call, REVIEW_SECONDS, Effect::ConcludeDispute, id).await?;
     }
     let (before, after) = (serde_json::to_value(before)?, dispute.save(call).await?);
-    events::record_change(call, "charge.dispute.updated", &before, &after).await?;
+    events::record_change(call, "charge.dispute.updated", &before, &after);
     Ok(after)
 }
 

@@ -56,9 +56,9 @@ pub(in crate::simulator) async fn open(call: &mut Call<'_>, intent: &str) -> Res
     }
     let shown = dispute.save(call).await?;
     charges::mark_disputed(call, charge).await?;
-    events::record(call, "charge.dispute.created", &shown).await?;
+    events::record(call, "charge.dispute.created", &shown);
     if takes_money {
-        events::record(call, "charge.dispute.funds_withdrawn", &shown).await?;
+        events::record(call, "charge.dispute.funds_withdrawn", &shown);
     }
     Ok(())
 }

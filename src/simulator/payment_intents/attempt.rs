@@ -142,11 +142,11 @@ pub(super) async fn succeed(
     }
     let shown = intent.save(call).await?;
     if !captured {
-        events::record(call, "payment_intent.amount_capturable_updated", &shown).await?;
+        events::record(call, "payment_intent.amount_capturable_updated", &shown);
         let effect = Effect::ExpireAuthorization;
         return schedule::later(call, AUTHORIZATION_SECONDS, effect, &intent.id).await;
     }
-    events::record(call, "payment_intent.succeeded", &shown).await?;
+    events::record(call, "payment_intent.succeeded", &shown);
     if intent.capture_method == "automatic_async" {
         let id = &intent.id;
         schedule::later(call, ASYNCHRONOUS_CAPTURE_SECONDS, Effect::AddToBalance, id).await?;
@@ -194,7 +194,7 @@ pub(super) async fn fail(
     intent.next_action = None;
     intent.last_payment_error = Some(refusal.object());
     let shown = intent.save(call).await?;
-    events::record(call, "payment_intent.payment_failed", &shown).await?;
+    events::record(call, "payment_intent.payment_failed", &shown);
     Ok(refusal.with("payment_intent", shown))
 }
 
@@ -216,7 +216,8 @@ async fn ask_for_authentication(
         }),
     });
     let shown = intent.save(call).await?;
-    events::record(call, "payment_intent.requires_action", &shown).await
+    events::record(call, "payment_intent.requires_action", &shown);
+    Ok(())
 }
 
 impl PaymentIntent {

@@ -70,6 +70,6 @@ async fn end(
     intent.amount_capturable = 0;
     intent.next_action = None;
     let shown = intent.save(call).await?;
-    events::record(call, "payment_intent.canceled", &shown).await?;
+    events::record(call, "payment_intent.canceled", &shown);
     Ok(shown)
 }

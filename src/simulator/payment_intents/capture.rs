@@ -50,7 +50,7 @@ pub(in crate::simulator) async fn capture(
     intent.amount_received = amount;
     intent.amount_capturable = 0;
     let shown = intent.save(call).await?;
-    events::record(call, "payment_intent.succeeded", &shown).await?;
+    events::record(call, "payment_intent.succeeded", &shown);
     Ok(shown)
 }
 

@@ -60,7 +60,7 @@ pub(in crate::simulator) async fn create(
     }
     let shown = intent.show()?;
     objects::insert(call.tx, &shown).await?;
-    events::record(call, "payment_intent.created", &shown).await?;
+    events::record(call, "payment_intent.created", &shown);
     if new.confirm {
         let attempted = attempt(call, &mut intent, method, &new.confirmation).await;
         // Whatever is said against the attempt, the intent is there.

@@ -37,8 +37,8 @@ pub(super) async fn begin(
     intent.status = Status::Processing;
     intent.latest_charge = Some(charge.id.clone());
     let shown = intent.save(call).await?;
-    events::record(call, "payment_intent.processing", &shown).await?;
-    charge.announce(call, "charge.pending").await?;
+    events::record(call, "payment_intent.processing", &shown);
+    charge.announce(call, "charge.pending")?;
     match debit.after_seconds {
         Some(seconds) => schedule::later(call, seconds, Effect::SettleDebit, &intent.id).await,
         None => Ok(()),
@@ -71,7 +71,8 @@ pub(in crate::simulator) async fn settle(call: &mut Call<'_>, id: &str) -> Resul
     intent.status = Status::Succeeded;
     intent.amount_received = intent.amount;
     let shown = intent.save(call).await?;
-    events::record(call, "payment_intent.succeeded", &shown).await
+    events::record(call, "payment_intent.succeeded", &shown);
+    Ok(())
 }
 
 impl Failure {

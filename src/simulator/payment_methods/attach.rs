@@ -46,7 +46,7 @@ pub(in crate::simulator) async fn attach_to(
 ) -> Result<Value, ApiError> {
     objects::set(&mut method.object, "customer", json!(customer));
     objects::update(call.tx, &method.id, &method.object).await?;
-    events::record(call, "payment_method.attached", &method.object).await?;
+    events::record(call, "payment_method.attached", &method.object);
     Ok(method.object)
 }
 
@@ -95,6 +95,6 @@ async fn take_away(call: &mut Call<'_>, id: &str, method: &Value) -> Result<Valu
     objects::update(call.tx, id, &detached).await?;
     usage::spend(call, id).await?;
     // The event has to tell whose it was.
-    events::record_change(call, "payment_method.detached", method, &detached).await?;
+    events::record_change(call, "payment_method.detached", method, &detached);
     Ok(detached)
 }

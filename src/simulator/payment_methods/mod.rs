@@ -95,7 +95,7 @@ pub(super) async fn update(
     let mut method = before.clone();
     changes.apply(&mut method)?;
     objects::update(call.tx, id, &method).await?;
-    events::record_change(call, "payment_method.updated", &before, &method).await?;
+    events::record_change(call, "payment_method.updated", &before, &method);
     Ok(method)
 }
 

@@ -60,7 +60,7 @@ pub(in crate::simulator) async fn fail(call: &mut Call<'_>, id: &str) -> Result<
     let after = serde_json::to_value(&refund)?;
     let charge = charges::named(call, &refund.charge).await?;
     charges::take_again(call, charge, refund.amount).await?;
-    events::record(call, "refund.failed", &after).await?;
+    events::record(call, "refund.failed", &after);
     save(call, &before, &after).await
 }
 

@@ -53,7 +53,7 @@ pub(in crate::simulator) async fn create(
     refund.balance_transaction = Some(refund.move_money(call, kind, -amount).await?);
     let created = serde_json::to_value(&refund)?;
     objects::insert(call.tx, &created).await?;
-    events::record(call, "refund.created", &created).await?;
+    events::record(call, "refund.created", &created);
     charges::give_back(call, charge, amount).await?;
     conclude::later(call, &refund, bank).await?;
     if bank == Quirk::RefundsPend {

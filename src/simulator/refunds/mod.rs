@@ -130,7 +130,7 @@ pub(super) async fn cancel(
 async fn save(call: &mut Call<'_>, before: &Value, after: &Value) -> Result<(), ApiError> {
     objects::update(call.tx, objects::id(after), after).await?;
     for kind in ["refund.updated", "charge.refund.updated"] {
-        events::record_change(call, kind, before, after).await?;
+        events::record_change(call, kind, before, after);
     }
     Ok(())
 }

@@ -34,6 +34,8 @@ pub(super) struct Delivery {
     pub(super) attempts: i64,
     /// What has made the coming attempt wait. No other fault strikes it then.
     pub(super) fault: Option<String>,
+    /// In milliseconds of the simulator's clock.
+    next_attempt_at: i64,
 }
 
 /// The endpoints that would get the event if it was made now.
@@ -85,47 +87,46 @@ pub(in crate::simulator) async fn count_pending(
     .await
 }
 
-/// Deliveries whose time has come and that are not `under_way`: at most `share` for each endpoint, and first the
-/// longest-waiting of each.
-pub(super) async fn due(
+/// What is to be delivered: at most `share` for each endpoint, and first the longest-waiting of each. What is not due yet
+/// comes after what is.
+#[derive(Debug)]
+pub(super) struct Queue {
+    pub(super) due: Vec<Delivery>,
+    /// When the next one will be due, in milliseconds. Unknown where an endpoint has its share.
+    pub(super) next_due_at: Option<i64>,
+}
+
+/// What is pending and not `under_way`.
+pub(super) async fn queue(
     tx: &mut SqliteConnection,
     now_ms: i64,
     under_way: &[i64],
     share: usize,
-) -> sqlx::Result<Vec<Delivery>> {
-    sqlx::query_as(
+) -> sqlx::Result<Queue> {
+    let pending: Vec<Delivery> = sqlx::query_as(
         "select d.id, d.event_id, event.body ->> '$.type' as event_type, d.endpoint_id,
                 endpoint.body ->> '$.url' as url, endpoint.body ->> '$.status' = 'enabled' as is_wanted,
-                d.manual, d.attempts, d.fault
+                d.manual, d.attempts, d.fault, d.next_attempt_at
          from objects endpoint
          cross join deliveries d on d.id in (
            select id from deliveries
-           where endpoint_id = endpoint.id and state = 'pending' and next_attempt_at <= $1
-             and id not in (select value from json_each($2))
+           where endpoint_id = endpoint.id and state = 'pending'
+             and id not in (select value from json_each($1))
            order by next_attempt_at, id
-           limit $3)
+           limit $2)
          join objects event on event.id = d.event_id
          where endpoint.kind = 'webhook_endpoint'
          order by row_number() over (partition by d.endpoint_id order by d.next_attempt_at, d.id), d.id",
     )
-    .bind(now_ms)
     .bind(json!(under_way).to_string())
     .bind(i64::try_from(share).unwrap_or(i64::MAX))
     .fetch_all(tx)
-    .await
-}
-
-/// When the next delivery will be due.
-pub(super) async fn next_due_at(
-    tx: &mut SqliteConnection,
-    now_ms: i64,
-) -> sqlx::Result<Option<i64>> {
-    sqlx::query_scalar(
-        "select min(next_attempt_at) from deliveries where state = 'pending' and next_attempt_at > $1",
-    )
-    .bind(now_ms)
-    .fetch_one(tx)
-    .await
+    .await?;
+    let (due, later): (Vec<_>, Vec<_>) = pending
+        .into_iter()
+        .partition(|delivery| delivery.next_attempt_at <= now_ms);
+    let next_due_at = later.iter().map(|it| it.next_attempt_at).min();
+    Ok(Queue { due, next_due_at })
 }
 
 /// Makes a delivery wait until `until_ms`, on account of a fault.

@@ -69,14 +69,12 @@ async fn start_what_is_due(
 ) -> sqlx::Result<Duration> {
     let now_ms = shared.clock.now_ms();
     let mut reader = shared.store.reader().await?;
-    let due = deliveries::due(&mut reader, now_ms, &under_way.ids(), MAX_PER_ENDPOINT).await?;
-    // Whatever was written in between has woken us again.
-    let next_due_at = deliveries::next_due_at(&mut reader, now_ms).await?;
+    let queue = deliveries::queue(&mut reader, now_ms, &under_way.ids(), MAX_PER_ENDPOINT).await?;
     drop(reader);
     // Faults strike in the order of events, before anything is sent: what is to be overtaken is held by then.
     let mut starting = Vec::new();
     let mut somebody_waits = false;
-    for delivery in under_way.with_room(due) {
+    for delivery in under_way.with_room(queue.due) {
         let fault = strike(shared, &delivery);
         if let Some((fault, wait)) = fault.and_then(makes_wait) {
             let until_ms = now_ms.saturating_add(wait);
@@ -95,7 +93,9 @@ async fn start_what_is_due(
         // There is room for the next ones in their places.
         return Ok(Duration::ZERO);
     }
-    let nap = next_due_at
+    // What was written in between has woken us again. What an endpoint has beyond its share is due once there is room.
+    let nap = queue
+        .next_due_at
         .and_then(|at| u64::try_from(at - now_ms).ok())
         .map(Duration::from_millis);
     Ok(nap.unwrap_or(MAX_NAP).min(MAX_NAP))
