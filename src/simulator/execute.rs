@@ -179,6 +179,9 @@ mod tests {
         let ledger = simulator.control().ledger().await.expect("a ledger");
         assert_eq!(ledger.payment_intents.total, 1);
         assert_eq!(ledger.payment_intents.succeeded, 1);
-        assert_eq!(ledger.events, 3, "of the first: created, charged, succeeded");
+        assert_eq!(
+            ledger.events, 3,
+            "of the first: created, charged, succeeded"
+        );
     }
 }

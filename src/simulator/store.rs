@@ -164,4 +164,35 @@ mod tests {
         .expect("the schema");
         assert_eq!(without, []);
     }
+
+    #[tokio::test]
+    async fn after_a_full_disk_it_goes_on() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let url = format!("sqlite://{}/provider.db", folder.path().display());
+        let store = Store::open(&url).await.expect("it opens");
+        let fill =
+            "insert into idempotency_keys (key, path, digest, request_id, status, body, created)
+                    values ('k', '/', '-', 'r', 200, zeroblob(10000000), 0)";
+        let mut tx = store.begin().await.expect("a transaction");
+        sqlx::raw_sql("pragma max_page_count = 1")
+            .execute(&mut *tx)
+            .await
+            .expect("no room is left");
+        let full = sqlx::query(fill)
+            .execute(&mut *tx)
+            .await
+            .expect_err("it is full");
+        assert!(full.to_string().contains("full"), "{full}");
+        drop(tx);
+        let mut tx = store.begin().await.expect("a transaction");
+        sqlx::raw_sql("pragma max_page_count = 100000")
+            .execute(&mut *tx)
+            .await
+            .expect("there is room");
+        sqlx::query(fill)
+            .execute(&mut *tx)
+            .await
+            .expect("it is written");
+        tx.commit().await.expect("committed");
+    }
 }
