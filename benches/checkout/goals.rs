@@ -116,10 +116,12 @@ pub fn judge(report: &Report) -> Vec<Goal> {
             50.0,
             false,
         );
-        let (shop, simulator) = (fact("shop: MB at most"), fact("simulator: MB at most"));
-        let memory = shop
-            .zip(simulator)
-            .map(|(shop, simulator)| shop + simulator);
+        let memory = [
+            fact("shop: MB at most"),
+            fact("simulator: MB at most"),
+            fact("MB of these are the program that both are").map(|program| -program),
+        ];
+        let memory = memory.into_iter().sum::<Option<f64>>();
         goal(
             engine,
             "MB of shop and simulator at most",

@@ -11,7 +11,7 @@ use super::{
     disk::Syncs,
     forms::Goods,
     old,
-    processes::{cpu_seconds, most_resident_megabytes, resident_megabytes},
+    processes::{cpu_seconds, file_megabytes, most_resident_megabytes, resident_megabytes},
     report::Report,
     window::{self, Window},
     world::{Flow, Premises, World},
@@ -251,6 +251,8 @@ impl<'r> Run<'r> {
         let mut fact = |name: &str, value: f64| self.report.fact(self.engine, name, value);
         fact("shop: MB at most", most_resident_megabytes(shop));
         fact("simulator: MB at most", most_resident_megabytes(simulator));
+        let program = file_megabytes(shop).min(file_megabytes(simulator));
+        fact("MB of these are the program that both are", program);
         let used = || [shop, simulator].map(cpu_seconds).iter().sum::<f64>();
         let before = used();
         let rest = Duration::from_secs(3);

@@ -115,6 +115,11 @@ pub fn most_resident_megabytes(pid: u32) -> f64 {
     of_status(pid, "VmHWM:") / 1024.0
 }
 
+/// What of it are files: the program, which is in memory once for all its processes.
+pub fn file_megabytes(pid: u32) -> f64 {
+    of_status(pid, "RssFile:") / 1024.0
+}
+
 fn of_status(pid: u32, name: &str) -> f64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix(name));
