@@ -2,7 +2,8 @@
 //!
 //! Each worker is safe to run in many processes at once, since it claims what it does with a guarded update. It looks
 //! when a transaction has left work for it, when a place has become free, and once a second anyway: for work that failed
-//! before, or whose worker died. Looking takes no lock, so that a shop with nothing to do does nothing.
+//! before, or whose worker died. Looking takes no lock, so that a shop with nothing to do does nothing; and after it has
+//! found something a worker rests for a moment, so that in a rush it takes up several pieces at once.
 
 use std::{sync::Arc, time::Duration};
 
@@ -14,6 +15,9 @@ use crate::db::{Db, Row};
 
 /// Nobody has to wake a worker for it to look again.
 const NAP: Duration = Duration::from_secs(1);
+
+/// How long a worker that has found something does not look again. What comes in the meantime is claimed together.
+const REST: Duration = Duration::from_millis(20);
 
 /// One kind of work.
 pub trait Work: Send + Sync + 'static {
@@ -72,7 +76,9 @@ impl Workers {
 async fn go_on<W: Work>(work: Arc<W>, mut woken: watch::Receiver<()>, stopping: CancellationToken) {
     let mut under_way = JoinSet::new();
     while !stopping.is_cancelled() {
-        take_up(&work, &mut under_way).await;
+        if take_up(&work, &mut under_way).await {
+            stopping.run_until_cancelled(tokio::time::sleep(REST)).await;
+        }
         tokio::select! {
             () = stopping.cancelled() => {}
             _ = woken.changed() => {}
@@ -85,14 +91,15 @@ async fn go_on<W: Work>(work: Arc<W>, mut woken: watch::Receiver<()>, stopping: 
     while under_way.join_next().await.is_some() {}
 }
 
-/// Fills the free places.
-async fn take_up<W: Work>(work: &Arc<W>, under_way: &mut JoinSet<()>) {
+/// Fills the free places. `false` when there was nothing to take up.
+async fn take_up<W: Work>(work: &Arc<W>, under_way: &mut JoinSet<()>) -> bool {
     let room = W::PLACES.saturating_sub(under_way.len());
     if room == 0 {
-        return;
+        return false;
     }
     match look(work.as_ref(), room).await {
         Ok(items) => {
+            let found = !items.is_empty();
             for item in items {
                 let work = Arc::clone(work);
                 under_way.spawn(async move {
@@ -101,8 +108,12 @@ async fn take_up<W: Work>(work: &Arc<W>, under_way: &mut JoinSet<()>) {
                     }
                 });
             }
+            found
         }
-        Err(error) => tracing::error!(worker = W::NAME, %error, "cannot look for work"),
+        Err(error) => {
+            tracing::error!(worker = W::NAME, %error, "cannot look for work");
+            false
+        }
     }
 }
 

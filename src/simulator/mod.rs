@@ -97,6 +97,9 @@ pub use self::{
 /// The version of the API that answers and events are in, whatever version a request asks for.
 const API_VERSION: &str = "2026-10-28.endive";
 
+/// How long a worker that has looked does not look again. What comes in the meantime is found together.
+const REST: Duration = Duration::from_millis(5);
+
 /// How long requests in flight may take to finish once the simulator stops.
 const GRACE: Duration = Duration::from_secs(10);
 
@@ -247,6 +250,13 @@ impl Shared {
     /// Something was committed or the clock was moved: perhaps there is an event to deliver, or something is due.
     fn wake_workers(&self) {
         self.wake.send_replace(());
+    }
+
+    /// What a worker does after it has looked, so that in a rush it looks for several things at once.
+    async fn rests(&self) {
+        self.stopping
+            .run_until_cancelled(tokio::time::sleep(REST))
+            .await;
     }
 }
 

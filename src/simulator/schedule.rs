@@ -89,6 +89,7 @@ pub(super) async fn work(shared: Arc<Shared>) {
             tracing::error!(%error, "cannot read the schedule");
             Duration::from_secs(1)
         });
+        shared.rests().await;
         tokio::select! {
             () = shared.stopping.cancelled() => {}
             _ = woken.changed() => {}

@@ -178,11 +178,11 @@ mod tests {
             .execute(&mut *tx)
             .await
             .expect("no room is left");
-        let full = sqlx::query(fill)
+        let error = sqlx::query(fill)
             .execute(&mut *tx)
             .await
             .expect_err("it is full");
-        assert!(full.to_string().contains("full"), "{full}");
+        assert!(error.to_string().contains("full"), "{error}");
         drop(tx);
         let mut tx = store.begin().await.expect("a transaction");
         sqlx::raw_sql("pragma max_page_count = 100000")

@@ -6,7 +6,7 @@
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
-use tokio::task::{Id, JoinSet};
+use tokio::task::{Id, JoinError, JoinSet};
 
 use super::{
     MAX_PER_ENDPOINT,
@@ -46,14 +46,16 @@ pub(in crate::simulator) async fn work(shared: Arc<Shared>) {
                 Duration::from_secs(1)
             }
         };
+        shared.rests().await;
         tokio::select! {
             () = shared.stopping.cancelled() => {}
             _ = woken.changed() => {}
             () = tokio::time::sleep(nap) => {}
-            Some(ended) = under_way.tasks.join_next_with_id() => {
-                let task = ended.map_or_else(|panicked| panicked.id(), |(task, ())| task);
-                under_way.deliveries.remove(&task);
-            }
+            Some(ended) = under_way.tasks.join_next_with_id() => under_way.forget(ended),
+        }
+        // Whatever else has ended by now makes room in the same go.
+        while let Some(ended) = under_way.tasks.try_join_next_with_id() {
+            under_way.forget(ended);
         }
     }
     let finish = async { while under_way.tasks.join_next().await.is_some() {} };
@@ -124,6 +126,11 @@ fn makes_wait(fault: WebhookFault) -> Option<(&'static str, i64)> {
 }
 
 impl UnderWay {
+    fn forget(&mut self, ended: Result<(Id, ()), JoinError>) {
+        let task = ended.map_or_else(|panicked| panicked.id(), |(task, ())| task);
+        self.deliveries.remove(&task);
+    }
+
     fn ids(&self) -> Vec<i64> {
         self.deliveries.values().map(|(id, _)| *id).collect()
     }
