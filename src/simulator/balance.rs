@@ -23,7 +23,7 @@ pub(super) async fn retrieve(call: &mut Call<'_>, params: Params) -> Result<Valu
          group by 1
          order by 1",
     )
-    .fetch_all(&mut *call.tx)
+    .fetch_all(call.conn().await?)
     .await?;
     if sums.is_empty() {
         sums.push((ACCOUNT_CURRENCY.to_owned(), 0, 0));

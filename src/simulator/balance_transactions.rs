@@ -92,7 +92,7 @@ pub(super) async fn retrieve(
     params: Params,
 ) -> Result<Value, ApiError> {
     params.finish()?;
-    objects::in_path(call.tx, "balance_transaction", id).await
+    objects::in_path(call.conn().await?, "balance_transaction", id).await
 }
 
 /// `GET /v1/balance_transactions`
@@ -101,15 +101,12 @@ pub(super) async fn list(call: &mut Call<'_>, mut params: Params) -> Result<Valu
     let filters = Filter::parse(&mut params, &["currency", "source", "type"])?;
     params.finish()?;
     let url = "/v1/balance_transactions";
-    page.fetch(call.tx, "balance_transaction", url, &filters)
+    page.fetch(call.conn().await?, "balance_transaction", url, &filters)
         .await
 }
 
 /// Records a movement and returns the transaction's id.
-pub(super) async fn record(
-    call: &mut Call<'_>,
-    movement: Movement<'_>,
-) -> Result<String, ApiError> {
+pub(super) fn record(call: &mut Call<'_>, movement: &Movement<'_>) -> Result<String, ApiError> {
     let id = ids::object_id("txn");
     let Movement {
         kind,
@@ -119,7 +116,7 @@ pub(super) async fn record(
         currency,
         description,
         available_at_once,
-    } = movement;
+    } = *movement;
     let fee_details = if fee == 0 {
         json!([])
     } else {
@@ -154,18 +151,18 @@ pub(super) async fn record(
         "status": if available_at_once { "available" } else { "pending" },
         "type": kind.name()
     });
-    objects::insert(call.tx, &transaction).await?;
+    objects::insert(call.tx, &transaction)?;
     if !available_at_once {
-        schedule::later(call, PENDING_SECONDS, Effect::MakeAvailable, &id).await?;
+        schedule::later(call, PENDING_SECONDS, Effect::MakeAvailable, &id);
     }
     Ok(id)
 }
 
 /// The money has arrived.
 pub(super) async fn make_available(call: &mut Call<'_>, id: &str) -> Result<(), ApiError> {
-    let mut transaction = objects::in_path(call.tx, "balance_transaction", id).await?;
+    let mut transaction = objects::in_path(call.conn().await?, "balance_transaction", id).await?;
     objects::set(&mut transaction, "status", json!("available"));
-    objects::update(call.tx, id, &transaction).await
+    objects::update(call.tx, id, &transaction)
 }
 
 #[cfg(test)]

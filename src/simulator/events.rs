@@ -1,10 +1,11 @@
 //! Events: what happened, as snapshots that never change afterwards.
 //!
-//! An event is written in the transaction of the change it tells of, at its end, together with one delivery per webhook
+//! An event is written in the transaction of the change it tells of, together with one delivery per webhook
 //! endpoint that wants it, by a trigger. So no crash can come between a charge and the news of it.
 //!
 //! The API shows them for thirty days: <https://docs.stripe.com/api/events>.
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{
@@ -46,7 +47,7 @@ pub(super) async fn retry(
     let endpoint_id = params.required_text("webhook_endpoint")?;
     params.finish()?;
     let event = shown(call, id).await?;
-    let endpoint = webhook_endpoints::find(call.tx, &endpoint_id)
+    let endpoint = webhook_endpoints::find(call.conn().await?, &endpoint_id)
         .await?
         .ok_or_else(|| ApiError::missing("webhook_endpoint", &endpoint_id, "webhook_endpoint"))?;
     if endpoint.status == webhook_endpoints::Status::Disabled {
@@ -55,7 +56,8 @@ pub(super) async fn retry(
             .param("webhook_endpoint")
             .executed());
     }
-    webhooks::resend(call.tx, id, &endpoint.id, call.now).await?;
+    let now = call.now;
+    webhooks::resend(call.conn().await?, id, &endpoint.id, now).await?;
     call.has_news = true;
     Ok(event)
 }
@@ -63,13 +65,13 @@ pub(super) async fn retry(
 /// An event that is not too old to be shown.
 async fn shown(call: &mut Call<'_>, id: &str) -> Result<Value, ApiError> {
     let oldest = call.now - SHOWN_SECONDS;
-    let mut event = objects::find(call.tx, "event", id)
+    let mut event = objects::find(call.conn().await?, "event", id)
         .await?
         .filter(|event| event.get("created").and_then(Value::as_i64) >= Some(oldest))
         .ok_or_else(|| {
             ApiError::missing("event", id, "id").status(axum::http::StatusCode::NOT_FOUND)
         })?;
-    show_pending_webhooks(call.tx, &mut event).await?;
+    show_pending_webhooks(call.conn().await?, &mut event).await?;
     Ok(event)
 }
 
@@ -101,21 +103,27 @@ pub(super) async fn list(call: &mut Call<'_>, mut params: Params) -> Result<Valu
             values,
         })
         .collect();
-    let mut list = page.fetch(call.tx, "event", "/v1/events", &filters).await?;
+    let mut list = page
+        .fetch(call.conn().await?, "event", "/v1/events", &filters)
+        .await?;
     for event in list
         .get_mut("data")
         .and_then(Value::as_array_mut)
         .into_iter()
         .flatten()
     {
-        show_pending_webhooks(call.tx, event).await?;
+        show_pending_webhooks(call.conn().await?, event).await?;
     }
     Ok(list)
 }
 
 /// Records that the call did something to `object`.
-pub(super) fn record(call: &mut Call<'_>, kind: &'static str, object: &Value) {
-    tell(call, kind, &json!({ "object": object }));
+pub(super) fn record(
+    call: &mut Call<'_>,
+    kind: &'static str,
+    object: &Value,
+) -> Result<(), ApiError> {
+    write(call, kind, object, None)
 }
 
 /// Records an update by what the object was and is. Nothing changed, nothing to tell.
@@ -124,9 +132,10 @@ pub(super) fn record_change(
     kind: &'static str,
     before: &Value,
     after: &Value,
-) {
-    if let Some(previous) = previous_attributes(before, after) {
-        record_update(call, kind, after, &previous);
+) -> Result<(), ApiError> {
+    match previous_attributes(before, after) {
+        Some(previous) => record_update(call, kind, after, &previous),
+        None => Ok(()),
     }
 }
 
@@ -136,31 +145,56 @@ pub(super) fn record_update(
     kind: &'static str,
     object: &Value,
     before: &Value,
-) {
-    let data = json!({ "object": object, "previous_attributes": before });
-    tell(call, kind, &data);
+) -> Result<(), ApiError> {
+    write(call, kind, object, Some(before))
 }
 
-fn tell(call: &mut Call<'_>, kind: &'static str, data: &Value) {
+/// An event as it is stored.
+#[derive(Serialize)]
+struct Event<'e> {
+    id: String,
+    object: &'static str,
+    api_version: &'static str,
+    created: i64,
+    data: Data<'e>,
+    livemode: bool,
+    pending_webhooks: i64,
+    request: &'e Cause,
+    #[serde(rename = "type")]
+    kind: &'static str,
+}
+
+#[derive(Serialize)]
+struct Data<'e> {
+    object: &'e Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    previous_attributes: Option<&'e Value>,
+}
+
+fn write(
+    call: &mut Call<'_>,
+    kind: &'static str,
+    object: &Value,
+    previous_attributes: Option<&Value>,
+) -> Result<(), ApiError> {
     debug_assert!(event_types::MADE.contains(&kind), "{kind} is not in MADE");
-    let id = ids::object_id("evt");
-    let Cause {
-        request_id,
-        idempotency_key,
-    } = &call.cause;
-    let event = json!({
-        "id": id,
-        "object": "event",
-        "api_version": API_VERSION,
-        "created": call.now,
-        "data": data,
-        "livemode": false,
-        "pending_webhooks": 0,
-        "request": { "id": request_id, "idempotency_key": idempotency_key },
-        "type": kind
-    });
-    call.events.push(event);
+    let event = Event {
+        id: ids::object_id("evt"),
+        object: "event",
+        api_version: API_VERSION,
+        created: call.now,
+        data: Data {
+            object,
+            previous_attributes,
+        },
+        livemode: false,
+        pending_webhooks: 0,
+        request: &call.cause,
+        kind,
+    };
+    objects::insert(call.tx, &event)?;
     call.has_news = true;
+    Ok(())
 }
 
 /// `pending_webhooks` is the one field that is not a snapshot: endpoints that did not answer 2xx yet.

@@ -12,6 +12,7 @@ use super::{
     idempotency::{self, Claim, KeyUse},
     operations::Operation,
     params::Params,
+    transaction::Tx,
 };
 
 /// A request that nothing can be said against without looking at the state of things.
@@ -30,34 +31,37 @@ pub(super) struct Admitted {
 ///
 /// The claim comes with the answer of a first execution, to be dropped once that was given. A replay needs none:
 /// any number of repeats may read the same stored answer at a time.
+///
+/// With `error_after` the client is lied to: whatever was done is done, and the answer, stored for the key as
+/// any other, is that status. An `Err` was not executed and has left no trace.
 pub(super) async fn execute_once(
     shared: &Shared,
     admitted: Admitted,
     error_after: Option<StatusCode>,
 ) -> Result<(Answer, Option<Claim>), ApiError> {
     let Some(key_use) = &admitted.key_use else {
-        return Ok((execute(shared, admitted, error_after).await?, None));
+        let tx = if admitted.operation.writes {
+            shared.store.begin().await?
+        } else {
+            shared.store.read().await?
+        };
+        return Ok((execute(shared, tx, admitted, error_after).await?, None));
     };
     // Looked at first: the answer may be stored and still be on its way to the first request.
     shared.in_flight.check(&key_use.key)?;
-    let mut reader = shared.store.reader().await?;
-    let stored = idempotency::replay(&mut reader, key_use, shared.clock.now()).await?;
-    drop(reader);
+    let (tx, stored) = idempotency::begin(&shared.store, key_use, shared.clock.now()).await?;
     if let Some(answer) = stored {
         return Ok((answer, None));
     }
+    // Nobody else writes now, so who holds the key has not stored an answer yet, or has none to store.
     let claim = shared.in_flight.claim(&key_use.key)?;
-    let answer = execute(shared, admitted, error_after).await?;
+    let answer = execute(shared, tx, admitted, error_after).await?;
     Ok((answer, Some(claim)))
 }
 
-/// Executes the request, or finds the answer that was stored a moment ago: a key is stored once, so that whoever comes
-/// second undoes what it has done.
-///
-/// With `error_after` the client is lied to: whatever was done is done, and the answer, stored for the key as
-/// any other, is that status. An `Err` was not executed and has left no trace.
 async fn execute(
     shared: &Shared,
+    mut tx: Tx,
     admitted: Admitted,
     error_after: Option<StatusCode>,
 ) -> Result<Answer, ApiError> {
@@ -69,11 +73,6 @@ async fn execute(
         params,
         key_use,
     } = admitted;
-    let mut tx = if operation.writes {
-        shared.store.begin().await?
-    } else {
-        shared.store.read().await?
-    };
     let cause = Cause {
         request_id: Some(request_id.clone()),
         idempotency_key: key_use.as_ref().map(|key_use| key_use.key.clone()),
@@ -84,9 +83,9 @@ async fn execute(
         cause,
         base_url: &shared.base_url,
         has_news: false,
-        events: Vec::new(),
     };
     let outcome = run(&mut call, operation, &id, params).await;
+    let has_news = call.has_news;
     let is_kept = match &outcome {
         Ok(_) => true,
         Err(refusal) => refusal.is_outcome,
@@ -97,13 +96,10 @@ async fn execute(
         (Err(refusal), None) => Answer::refusal(&refusal, &request_id, now),
         (Ok(object), None) => Answer::new(StatusCode::OK, &object),
     };
-    let mut has_news = false;
-    if is_kept {
-        has_news = call.end().await?;
-    } else {
+    if !is_kept {
         // What was prepared before the last check is undone. The key is in use until its answer is given, so that
         // a refusal, which has no effect, can be stored in a transaction of its own.
-        tx.rollback().await?;
+        drop(tx);
         if key_use.is_none() {
             return Ok(answer);
         }
@@ -112,15 +108,10 @@ async fn execute(
     if let Some(key_use) = &key_use {
         answer.should_retry = Some(false);
         answer.original_request = Some(request_id.clone());
-        if !idempotency::store(&mut tx, key_use, &request_id, &answer, now).await? {
-            tx.rollback().await?;
-            let mut reader = shared.store.reader().await?;
-            let stored = idempotency::replay(&mut reader, key_use, now).await?;
-            return stored.ok_or_else(|| idempotency::in_use(&key_use.key));
-        }
+        idempotency::store(&mut tx, key_use, &request_id, &answer, now);
     }
     tx.commit().await?;
-    if has_news {
+    if is_kept && has_news {
         shared.wake_workers();
     }
     Ok(answer)
@@ -134,54 +125,12 @@ async fn run(
 ) -> Result<Value, ApiError> {
     let expanded = expand::parse(&mut params, operation.answers_with)?;
     let mut answer = operation.run(call, id, params).await?;
-    expand::apply(call.tx, &mut answer, operation.answers_with, &expanded).await?;
+    expand::apply(
+        call.conn().await?,
+        &mut answer,
+        operation.answers_with,
+        &expanded,
+    )
+    .await?;
     Ok(answer)
-}
-
-#[cfg(test)]
-mod tests {
-    use axum::http::Method;
-
-    use super::*;
-    use crate::simulator::Simulator;
-
-    const CHARGE: &str = "amount=490&currency=eur&confirm=true&payment_method=pm_card_visa&payment_method_types[0]=card";
-
-    fn with_key(form: &str) -> Admitted {
-        let path = "/v1/payment_intents";
-        let (operation, id) = Operation::find(&Method::POST, path).expect("an operation");
-        let params = Params::decode(form.as_bytes()).expect("parameters");
-        Admitted {
-            request_id: "req_1".to_owned(),
-            operation,
-            id: id.to_owned(),
-            key_use: Some(KeyUse::new("order-17", path, &params).expect("a key")),
-            params,
-        }
-    }
-
-    /// Both have looked for the key's answer before either had one.
-    #[tokio::test]
-    async fn who_comes_second_with_a_key_undoes_what_it_has_done() {
-        let simulator = Simulator::start().await.expect("it starts");
-        let shared = &simulator.shared;
-        let first = execute(shared, with_key(CHARGE), None).await;
-        let first = first.expect("an answer");
-        let second = execute(shared, with_key(CHARGE), None).await;
-        let second = second.expect("an answer");
-        assert_eq!(second.body, first.body);
-        assert!(second.replayed && !first.replayed);
-        let other = with_key(&CHARGE.replace("490", "491"));
-        assert!(execute(shared, other, None).await.is_err());
-        let declined = with_key(&CHARGE.replace("visa", "chargeDeclined"));
-        assert!(execute(shared, declined, None).await.is_err());
-
-        let ledger = simulator.control().ledger().await.expect("a ledger");
-        assert_eq!(ledger.payment_intents.total, 1);
-        assert_eq!(ledger.payment_intents.succeeded, 1);
-        assert_eq!(
-            ledger.events, 3,
-            "of the first: created, charged, succeeded"
-        );
-    }
 }

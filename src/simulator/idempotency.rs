@@ -20,9 +20,8 @@ use std::{
 };
 
 use axum::http::StatusCode;
-use sqlx::SqliteConnection;
 
-use super::{answer::Answer, error::ApiError, params::Params};
+use super::{answer::Answer, error::ApiError, params::Params, store::Store, transaction::Tx};
 
 /// Keys are forgotten after a day of the simulator's clock (by a trigger). At Stripe that is the least, not the most.
 const RETENTION_SECONDS: i64 = 24 * 60 * 60;
@@ -73,21 +72,26 @@ pub(super) fn check_key(key: &str) -> Result<(), ApiError> {
     Ok(())
 }
 
-/// The answer the key already has, if it has one.
-pub(super) async fn replay(
-    tx: &mut SqliteConnection,
+/// Begins the transaction that executes a request, with a look at the answer its key already has, if it has one.
+///
+/// Whoever has begun writes alone, so a key that is new stays new until the end of the transaction.
+pub(super) async fn begin(
+    store: &Store,
     wanted: &KeyUse,
     now: i64,
-) -> Result<Option<Answer>, ApiError> {
+) -> Result<(Tx, Option<Answer>), ApiError> {
+    let mut tx = store.turn().await?;
     let stored: Option<Stored> = sqlx::query_as(
-        "select path, digest, request_id, status, body from idempotency_keys
+        "begin immediate;
+         select path, digest, request_id, status, body from idempotency_keys
          where key = $1 and expires > $2",
     )
     .bind(&wanted.key)
     .bind(now)
-    .fetch_optional(tx)
+    .fetch_optional(tx.conn().await?)
     .await?;
-    stored.map(|stored| stored.replay(wanted)).transpose()
+    let answer = stored.map(|stored| stored.replay(wanted)).transpose()?;
+    Ok((tx, answer))
 }
 
 impl Stored {
@@ -117,30 +121,20 @@ impl Stored {
     }
 }
 
-/// Stores the answer to a key, unless it has one. To be called in the transaction of the effect, which is undone when it has.
-pub(super) async fn store(
-    tx: &mut SqliteConnection,
-    used: &KeyUse,
-    request_id: &str,
-    answer: &Answer,
-    now: i64,
-) -> Result<bool, ApiError> {
-    let stored = sqlx::query(
+/// Stores the answer to a key. To be called in the transaction of the effect.
+pub(super) fn store(tx: &mut Tx, used: &KeyUse, request_id: &str, answer: &Answer, now: i64) {
+    tx.write(
         "insert into idempotency_keys (key, path, digest, request_id, status, body, created, expires)
-         values ($1, $2, $3, $4, $5, $6, $7, $8)
-         on conflict do nothing",
+         values (?, ?, ?, ?, ?, ?, ?, ?)",
     )
-    .bind(&used.key)
-    .bind(&used.path)
-    .bind(&used.digest)
+    .bind(&*used.key)
+    .bind(&*used.path)
+    .bind(&*used.digest)
     .bind(request_id)
     .bind(i64::from(answer.status.as_u16()))
-    .bind(&answer.body)
+    .bind(&*answer.body)
     .bind(now)
-    .bind(now + RETENTION_SECONDS)
-    .execute(tx)
-    .await?;
-    Ok(stored.rows_affected() == 1)
+    .bind(now + RETENTION_SECONDS);
 }
 
 /// The keys of the requests that are being worked on right now, in this process.
@@ -182,8 +176,7 @@ impl InFlight {
     }
 }
 
-/// Somebody else is at it, or was a moment ago.
-pub(super) fn in_use(key: &str) -> ApiError {
+fn in_use(key: &str) -> ApiError {
     let message = format!(
         "A request with the idempotency key '{key}' is still being worked on, so this one may be its double. Try again later."
     );

@@ -50,7 +50,7 @@ pub(super) async fn retrieve(
     params: Params,
 ) -> Result<Value, ApiError> {
     params.finish()?;
-    let mut mandate = objects::in_path(call.tx, "mandate", id).await?;
+    let mut mandate = objects::in_path(call.conn().await?, "mandate", id).await?;
     // Every stored object has a time; a mandate is the one that the API shows without it.
     if let Some(fields) = mandate.as_object_mut() {
         fields.remove("created");
@@ -59,7 +59,7 @@ pub(super) async fn retrieve(
 }
 
 /// Returns the id of a mandate for this payment alone, or, when the method is to be used again, for all.
-pub(super) async fn create(
+pub(super) fn create(
     call: &mut Call<'_>,
     intent: &PaymentIntent,
     method: &PaymentMethod,
@@ -92,6 +92,6 @@ pub(super) async fn create(
         "status": "active",
         "type": scope
     });
-    objects::insert(call.tx, &mandate).await?;
+    objects::insert(call.tx, &mandate)?;
     Ok(id)
 }

@@ -69,6 +69,7 @@ mod search;
 mod server;
 mod store;
 mod three_d_secure;
+mod transaction;
 mod webhook_endpoints;
 mod webhooks;
 
@@ -96,9 +97,6 @@ pub use self::{
 
 /// The version of the API that answers and events are in, whatever version a request asks for.
 const API_VERSION: &str = "2026-10-28.endive";
-
-/// How long a worker that has looked does not look again. What comes in the meantime is found together.
-const REST: Duration = Duration::from_millis(5);
 
 /// How long requests in flight may take to finish once the simulator stops.
 const GRACE: Duration = Duration::from_secs(10);
@@ -251,13 +249,6 @@ impl Shared {
     fn wake_workers(&self) {
         self.wake.send_replace(());
     }
-
-    /// What a worker does after it has looked, so that in a rush it looks for several things at once.
-    async fn rests(&self) {
-        self.stopping
-            .run_until_cancelled(tokio::time::sleep(REST))
-            .await;
-    }
 }
 
 impl Drop for Simulator {
@@ -287,7 +278,7 @@ fn router(shared: &Arc<Shared>) -> Router {
 /// Takes over the configured endpoints, and reads how far the clock is ahead.
 async fn prepare(store: &Store, targets: &[WebhookTarget]) -> Result<Clock, ApiError> {
     let mut tx = store.begin().await?;
-    let clock = Clock::new(clock::load(&mut tx).await?);
+    let clock = Clock::new(clock::load(tx.conn().await?).await?);
     webhook_endpoints::configure(&mut tx, targets, clock.now()).await?;
     tx.commit().await?;
     Ok(clock)

@@ -7,57 +7,30 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use sqlx::SqliteConnection;
 
-use super::error::ApiError;
+use super::{error::ApiError, transaction::Tx};
 
 /// Stores a new object.
-pub(super) async fn insert(
-    tx: &mut SqliteConnection,
-    object: &impl Serialize,
-) -> Result<(), ApiError> {
-    insert_with_alias(tx, object, None).await
+pub(super) fn insert(tx: &mut Tx, object: &impl Serialize) -> Result<(), ApiError> {
+    insert_with_alias(tx, object, None)
 }
 
 /// Stores a new object that was made from a test alias, such as `pm_card_visa`.
-pub(super) async fn insert_with_alias(
-    tx: &mut SqliteConnection,
+pub(super) fn insert_with_alias(
+    tx: &mut Tx,
     object: &impl Serialize,
     alias: Option<&str>,
 ) -> Result<(), ApiError> {
-    sqlx::query("insert into objects (body, alias) values ($1, $2)")
+    tx.write("insert into objects (body, alias) values (?, ?)")
         .bind(serde_json::to_string(object)?)
-        .bind(alias)
-        .execute(tx)
-        .await?;
-    Ok(())
-}
-
-/// Stores new objects, in their order.
-pub(super) async fn insert_all(
-    tx: &mut SqliteConnection,
-    objects: &[Value],
-) -> Result<(), ApiError> {
-    if objects.is_empty() {
-        return Ok(());
-    }
-    let bodies: Vec<String> = objects.iter().map(Value::to_string).collect();
-    sqlx::query("insert into objects (body) select value from json_each($1) order by key")
-        .bind(serde_json::to_string(&bodies)?)
-        .execute(tx)
-        .await?;
+        .bind(alias);
     Ok(())
 }
 
 /// Overwrites an object with its new state.
-pub(super) async fn update(
-    tx: &mut SqliteConnection,
-    id: &str,
-    object: &impl Serialize,
-) -> Result<(), ApiError> {
-    sqlx::query("update objects set body = $2 where id = $1")
-        .bind(id)
+pub(super) fn update(tx: &mut Tx, id: &str, object: &impl Serialize) -> Result<(), ApiError> {
+    tx.write("update objects set body = ? where id = ?")
         .bind(serde_json::to_string(object)?)
-        .execute(tx)
-        .await?;
+        .bind(id);
     Ok(())
 }
 

@@ -14,6 +14,8 @@
 
 use std::{sync::Arc, time::Duration};
 
+use tokio::sync::watch;
+
 use super::{
     Shared, balance_transactions, call::Call, disputes, error::ApiError, payment_intents, refunds,
 };
@@ -65,31 +67,25 @@ impl Effect {
 }
 
 /// Schedules `effect` on an object, in the transaction of the call.
-pub(super) async fn later(
-    call: &mut Call<'_>,
-    seconds: i64,
-    effect: Effect,
-    object_id: &str,
-) -> Result<(), ApiError> {
-    sqlx::query("insert into scheduled (due_at, effect, object_id) values ($1, $2, $3)")
+pub(super) fn later(call: &mut Call<'_>, seconds: i64, effect: Effect, object_id: &str) {
+    call.tx
+        .write("insert into scheduled (due_at, effect, object_id) values (?, ?, ?)")
         .bind((call.now + seconds) * 1000)
         .bind(effect)
-        .bind(object_id)
-        .execute(&mut *call.tx)
-        .await?;
+        .bind(object_id);
     call.has_news = true;
-    Ok(())
 }
 
 /// Runs what is due until the simulator stops. Whoever commits or moves the clock wakes it.
 pub(super) async fn work(shared: Arc<Shared>) {
     let mut woken = shared.wake.subscribe();
     while !shared.stopping.is_cancelled() {
-        let nap = run_what_is_due(&shared).await.unwrap_or_else(|error| {
-            tracing::error!(%error, "cannot read the schedule");
-            Duration::from_secs(1)
-        });
-        shared.rests().await;
+        let nap = run_what_is_due(&shared, &mut woken)
+            .await
+            .unwrap_or_else(|error| {
+                tracing::error!(%error, "cannot read the schedule");
+                Duration::from_secs(1)
+            });
         tokio::select! {
             () = shared.stopping.cancelled() => {}
             _ = woken.changed() => {}
@@ -98,23 +94,30 @@ pub(super) async fn work(shared: Arc<Shared>) {
     }
 }
 
-/// Says how long nothing else will be due.
-async fn run_what_is_due(shared: &Shared) -> sqlx::Result<Duration> {
-    while let Some(next) = next(shared, None).await? {
+/// Says how long nothing else will be due, unless we are woken again.
+async fn run_what_is_due(
+    shared: &Shared,
+    woken: &mut watch::Receiver<()>,
+) -> sqlx::Result<Duration> {
+    loop {
+        // Whoever has woken us until now, we look after that.
+        woken.mark_unchanged();
+        let Some(next) = next(shared, None).await? else {
+            return Ok(MAX_NAP);
+        };
         let wait_ms = next.due_at - shared.clock.now_ms();
         if wait_ms > 0 {
             let nap = u64::try_from(wait_ms).map_or(MAX_NAP, Duration::from_millis);
             return Ok(nap.min(MAX_NAP));
         }
         if shared.stopping.is_cancelled() {
-            break;
+            return Ok(MAX_NAP);
         }
         if let Err(broken) = run(shared, next.id).await {
             tracing::error!(?broken, "a scheduled effect failed");
             postpone(shared, next.id).await?;
         }
     }
-    Ok(MAX_NAP)
 }
 
 /// Runs everything that is scheduled now, whatever its time, and what that schedules in turn; with `object` only
@@ -152,18 +155,20 @@ async fn next(shared: &Shared, object: Option<&str>) -> sqlx::Result<Option<Next
 
 /// `false`: the worker and a control call met, and the other one ran it.
 async fn run(shared: &Shared, id: i64) -> Result<bool, ApiError> {
-    let mut tx = shared.store.begin().await?;
-    let taken: Option<(Effect, String)> =
-        sqlx::query_as("delete from scheduled where id = $1 returning effect, object_id")
-            .bind(id)
-            .fetch_optional(&mut *tx)
-            .await?;
+    let mut tx = shared.store.turn().await?;
+    let taken: Option<(Effect, String)> = sqlx::query_as(
+        "begin immediate;
+         delete from scheduled where id = $1 returning effect, object_id",
+    )
+    .bind(id)
+    .fetch_optional(tx.conn().await?)
+    .await?;
     let Some((effect, object_id)) = taken else {
         return Ok(false);
     };
     let mut call = Call::automatic(&mut tx, shared);
     effect.happen(&mut call, &object_id).await?;
-    let has_news = call.end().await?;
+    let has_news = call.has_news;
     tx.commit().await?;
     tracing::info!(?effect, object.id = object_id, "scheduled");
     if has_news {
@@ -174,10 +179,8 @@ async fn run(shared: &Shared, id: i64) -> Result<bool, ApiError> {
 
 async fn postpone(shared: &Shared, id: i64) -> sqlx::Result<()> {
     let mut tx = shared.store.begin().await?;
-    sqlx::query("update scheduled set due_at = $2 where id = $1")
-        .bind(id)
+    tx.write("update scheduled set due_at = ? where id = ?")
         .bind(shared.clock.now_ms() + RETRY_AFTER_MS)
-        .execute(&mut *tx)
-        .await?;
+        .bind(id);
     tx.commit().await
 }

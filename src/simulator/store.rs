@@ -1,19 +1,30 @@
 //! The simulator's database: one `SQLite` file, or a database in memory.
 //!
-//! `SQLite` has one writer at a time. All writes share a pool of *one* connection and queue for it, and each
-//! takes the write lock when it begins: a transaction that reads first and locks later fails at once with
-//! "database is locked" when somebody wrote in between. Readers see the last commit and never wait.
+//! `SQLite` has one writer at a time. All writes share *one* connection and queue for it, and each takes the write
+//! lock when it begins: a transaction that reads first and locks later fails at once with "database is locked" when
+//! somebody wrote in between. Readers see the last commit and never wait; in memory, where there is no other
+//! connection, they queue with the writers.
+//!
+//! A connection has a thread of its own, and each statement goes there and back. That trip takes longer than most
+//! statements, so what is often done is done in few of them. Whatever a pool would do with a connection that comes
+//! back, the writer's connection is spared: it goes from hand to hand.
 
 use std::{path::Path, str::FromStr, sync::Arc, time::Duration};
 
 use sqlx::{
-    Sqlite, SqlitePool, Transaction,
+    Connection, SqliteConnection, SqlitePool,
     migrate::Migrator,
-    pool::PoolConnection,
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
+use tokio::{
+    sync::{Mutex, OwnedMappedMutexGuard, OwnedMutexGuard},
+    time::timeout,
+};
 
-use super::lock::Lock;
+use super::{
+    lock::Lock,
+    transaction::{Conn, Tx},
+};
 
 static MIGRATIONS: Migrator = sqlx::migrate!("migrations/simulator");
 
@@ -24,8 +35,6 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const QUEUE_PATIENCE: Duration = Duration::from_mins(1);
 
 const READERS: u32 = 4;
-
-pub(super) type Tx = Transaction<'static, Sqlite>;
 
 /// Why the database could not be opened.
 #[derive(Debug, thiserror::Error)]
@@ -56,8 +65,10 @@ pub enum StoreError {
 /// A handle to the database; cheap to clone.
 #[derive(Clone, Debug)]
 pub(super) struct Store {
-    writer: SqlitePool,
-    readers: SqlitePool,
+    /// Whoever has the lock has the turn to write. It is fair. `None`: closed.
+    writer: Arc<Mutex<Option<SqliteConnection>>>,
+    /// `None` in memory, where the writer's connection is the only one.
+    readers: Option<SqlitePool>,
     /// `None` in memory, where nobody else can come.
     lock: Option<Arc<Lock>>,
 }
@@ -83,53 +94,73 @@ impl Store {
             file.parent().map_or(Ok(()), create_folder)?;
             Some(Arc::new(Lock::take(file).await?))
         };
-        // A database in memory lives and dies with its one connection, so that one must not be recycled.
-        let pool = SqlitePoolOptions::new()
-            .acquire_timeout(QUEUE_PATIENCE)
-            .test_before_acquire(false)
-            .idle_timeout(None)
-            .max_lifetime(None);
-        let writer = pool
-            .clone()
-            .max_connections(1)
-            .connect_with(options.clone())
-            .await?;
+        let mut writer = SqliteConnection::connect_with(&options).await?;
         // All of the schema, or none of it.
         let mut tx = writer.begin_with("begin immediate").await?;
         MIGRATIONS.run_direct(None, &mut *tx, false).await?;
         tx.commit().await?;
         let readers = if in_memory {
-            writer.clone()
+            None
         } else {
-            pool.max_connections(READERS)
-                .connect_with(options.read_only(true))
-                .await?
+            let pool = SqlitePoolOptions::new()
+                .max_connections(READERS)
+                .acquire_timeout(QUEUE_PATIENCE)
+                .test_before_acquire(false)
+                .idle_timeout(None)
+                .max_lifetime(None);
+            Some(pool.connect_with(options.read_only(true)).await?)
         };
         Ok(Self {
-            writer,
+            writer: Arc::new(Mutex::new(Some(writer))),
             readers,
             lock,
         })
     }
 
+    /// The turn to write, for a transaction whose first statement begins it, in the same trip: "begin immediate; …".
+    pub(super) async fn turn(&self) -> sqlx::Result<Tx> {
+        Ok(Tx::on(Conn::Writer(self.writer().await?)))
+    }
+
     /// Begins a transaction that may write.
     pub(super) async fn begin(&self) -> sqlx::Result<Tx> {
-        self.writer.begin_with("begin immediate").await
+        let mut tx = self.turn().await?;
+        tx.write("begin immediate");
+        Ok(tx)
     }
 
     /// Begins a transaction that reads one snapshot.
     pub(super) async fn read(&self) -> sqlx::Result<Tx> {
-        self.readers.begin().await
+        let mut tx = Tx::on(self.reader().await?);
+        tx.write("begin");
+        Ok(tx)
     }
 
     /// A connection for one statement, which is a snapshot by itself.
-    pub(super) async fn reader(&self) -> sqlx::Result<PoolConnection<Sqlite>> {
-        self.readers.acquire().await
+    pub(super) async fn reader(&self) -> sqlx::Result<Conn> {
+        match &self.readers {
+            Some(pool) => Ok(Conn::Reader(pool.acquire().await?)),
+            None => Ok(Conn::Writer(self.writer().await?)),
+        }
     }
 
+    async fn writer(
+        &self,
+    ) -> sqlx::Result<OwnedMappedMutexGuard<Option<SqliteConnection>, SqliteConnection>> {
+        let turn = timeout(QUEUE_PATIENCE, Arc::clone(&self.writer).lock_owned()).await;
+        let turn = turn.map_err(|_| sqlx::Error::PoolTimedOut)?;
+        OwnedMutexGuard::try_map(turn, Option::as_mut).map_err(|_| sqlx::Error::PoolClosed)
+    }
+
+    /// Waits for whoever has a connection.
     pub(super) async fn close(&self) {
-        self.readers.close().await;
-        self.writer.close().await;
+        if let Some(readers) = &self.readers {
+            readers.close().await;
+        }
+        if let Some(writer) = self.writer.lock().await.take() {
+            // The last one to leave writes the log back into the file. If it cannot, the next one to come does.
+            let _ = writer.close().await;
+        }
         if let Some(lock) = &self.lock {
             lock.release();
         }
@@ -145,7 +176,7 @@ fn create_folder(folder: &Path) -> Result<(), StoreError> {
 
 #[cfg(test)]
 mod tests {
-    use super::Store;
+    use super::{Store, Tx};
 
     /// Else each change of an object would read all deliveries that there ever were.
     #[tokio::test]
@@ -165,34 +196,71 @@ mod tests {
         assert_eq!(without, []);
     }
 
+    async fn count(tx: &mut Tx) -> i64 {
+        let conn = tx.conn().await.expect("a connection");
+        sqlx::query_scalar("select count(*) from scheduled")
+            .fetch_one(conn)
+            .await
+            .expect("a number")
+    }
+
+    fn schedule(tx: &mut Tx, effect: &str) {
+        tx.write("insert into scheduled (due_at, effect, object_id) values (?, ?, ?)")
+            .bind(0)
+            .bind(effect)
+            .bind("pi_1");
+    }
+
     #[tokio::test]
-    async fn after_a_full_disk_it_goes_on() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let url = format!("sqlite://{}/provider.db", folder.path().display());
-        let store = Store::open(&url).await.expect("it opens");
-        let fill =
-            "insert into idempotency_keys (key, path, digest, request_id, status, body, created)
-                    values ('k', '/', '-', 'r', 200, zeroblob(10000000), 0)";
+    async fn whoever_asks_sees_what_was_written_and_nobody_sees_what_was_not_committed() {
+        let store = Store::open("sqlite::memory:").await.expect("it opens");
         let mut tx = store.begin().await.expect("a transaction");
-        sqlx::raw_sql("pragma max_page_count = 1")
-            .execute(&mut *tx)
-            .await
-            .expect("no room is left");
-        let error = sqlx::query(fill)
-            .execute(&mut *tx)
-            .await
-            .expect_err("it is full");
-        assert!(error.to_string().contains("full"), "{error}");
-        drop(tx);
-        let mut tx = store.begin().await.expect("a transaction");
-        sqlx::raw_sql("pragma max_page_count = 100000")
-            .execute(&mut *tx)
-            .await
-            .expect("there is room");
-        sqlx::query(fill)
-            .execute(&mut *tx)
-            .await
-            .expect("it is written");
+        schedule(&mut tx, "make_available");
+        schedule(&mut tx, "settle_debit");
+        assert_eq!(count(&mut tx).await, 2);
+        schedule(&mut tx, "open_dispute");
         tx.commit().await.expect("committed");
+
+        let mut tx = store.begin().await.expect("another one");
+        schedule(&mut tx, "fail_refund");
+        assert_eq!(count(&mut tx).await, 4);
+        drop(tx);
+        let mut tx = store.begin().await.expect("another one");
+        schedule(&mut tx, "fail_refund");
+        drop(tx);
+        let mut tx = store.read().await.expect("another one");
+        assert_eq!(count(&mut tx).await, 3);
+    }
+
+    #[tokio::test]
+    async fn what_cannot_be_written_takes_all_of_its_transaction_along() {
+        let store = Store::open("sqlite::memory:").await.expect("it opens");
+        let mut tx = store.begin().await.expect("a transaction");
+        schedule(&mut tx, "make_available");
+        tx.write("insert into scheduled (due_at) values (?)")
+            .bind(0);
+        schedule(&mut tx, "make_available");
+        tx.commit().await.expect_err("an effect is missing");
+        let mut tx = store.read().await.expect("another one");
+        assert_eq!(count(&mut tx).await, 0);
+    }
+
+    /// `SQLite` rolls back by itself then, and the next one has to be able to begin.
+    #[tokio::test]
+    async fn a_disk_that_was_full_is_written_again_once_there_is_room() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let url = format!("sqlite://{}", folder.path().join("provider.db").display());
+        let store = Store::open(&url).await.expect("it opens");
+        let run = async |sql: &'static str| {
+            let mut tx = store.begin().await?;
+            tx.write(sql);
+            tx.commit().await
+        };
+        let write = "insert into scheduled (due_at, effect, object_id)
+                     values (0, 'make_available', hex(zeroblob(100000)))";
+        run("pragma max_page_count = 1").await.expect("begun");
+        run(write).await.expect_err("there is no room");
+        run("pragma max_page_count = 1000000").await.expect("begun");
+        run(write).await.expect("there is room again");
     }
 }

@@ -110,7 +110,6 @@ async fn conclude_intent(
     let mut call = Call::automatic(&mut tx, shared);
     let before = payment_intents::find(&mut call, id).await?;
     let intent = payment_intents::authenticate(&mut call, id, verdict).await?;
-    call.end().await?;
     tx.commit().await?;
     shared.wake_workers();
     let back = before.next_action.and_then(|action| {

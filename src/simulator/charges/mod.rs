@@ -67,7 +67,7 @@ pub(super) async fn retrieve(
     params: Params,
 ) -> Result<Value, ApiError> {
     params.finish()?;
-    objects::in_path(call.tx, "charge", id).await
+    objects::in_path(call.conn().await?, "charge", id).await
 }
 
 /// `GET /v1/charges`
@@ -75,7 +75,8 @@ pub(super) async fn list(call: &mut Call<'_>, mut params: Params) -> Result<Valu
     let page = Page::parse(&mut params)?;
     let filters = Filter::parse(&mut params, &["customer", "payment_intent"])?;
     params.finish()?;
-    page.fetch(call.tx, "charge", "/v1/charges", &filters).await
+    page.fetch(call.conn().await?, "charge", "/v1/charges", &filters)
+        .await
 }
 
 /// The bank pays. With `captured` false it only promises to.
@@ -96,16 +97,16 @@ pub(super) async fn succeed(
     if captured && intent.capture_method == "automatic" {
         charge.balance_transaction = Some(charge.enter_balance(call).await?);
     }
-    charge.insert(call).await?;
+    charge.insert(call)?;
     charge.announce(call, "charge.succeeded")?;
     if captured {
-        disputes::expect(call, &charge, method.test.quirk).await?;
+        disputes::expect(call, &charge, method.test.quirk);
     }
     Ok(charge)
 }
 
 /// The bank refuses.
-pub(super) async fn fail(
+pub(super) fn fail(
     call: &mut Call<'_>,
     intent: &PaymentIntent,
     method: &PaymentMethod,
@@ -116,13 +117,13 @@ pub(super) async fn fail(
     charge.failure_code = Some(decline.code.to_owned());
     charge.failure_message = Some(decline.message.to_owned());
     charge.outcome = refusal(decline.decline_code, decline.advice_code);
-    charge.insert(call).await?;
+    charge.insert(call)?;
     charge.announce(call, "charge.failed")?;
     Ok(charge)
 }
 
 /// A bank debit begins; nobody knows yet how it ends. The caller announces it.
-pub(super) async fn begin(
+pub(super) fn begin(
     call: &mut Call<'_>,
     intent: &PaymentIntent,
     method: &PaymentMethod,
@@ -130,7 +131,7 @@ pub(super) async fn begin(
 ) -> Result<Charge, ApiError> {
     let mut charge = Charge::pending(call, intent, method, Some(mandate))?;
     charge.captured = true;
-    charge.insert(call).await?;
+    charge.insert(call)?;
     Ok(charge)
 }
 
@@ -145,7 +146,7 @@ pub(super) async fn arrive(call: &mut Call<'_>, id: &str) -> Result<(), ApiError
     charge.receipt_url = Some(receipt_url(id));
     charge.outcome = approval();
     charge.balance_transaction = Some(charge.enter_balance(call).await?);
-    charge.save(call).await?;
+    charge.save(call)?;
     charge.announce(call, "charge.succeeded")
 }
 
@@ -161,13 +162,13 @@ pub(super) async fn bounce(
     charge.failure_code = Some(failure.charge_code.to_owned());
     charge.failure_message = Some(failure.message.to_owned());
     charge.outcome = refusal("generic_decline", None);
-    charge.give_up(call).await
+    charge.give_up(call)
 }
 
 /// A debit is taken back before the bank has decided.
 pub(super) async fn recall(call: &mut Call<'_>, id: &str) -> Result<(), ApiError> {
     match find(call, id).await? {
-        Some(mut charge) => charge.give_up(call).await,
+        Some(mut charge) => charge.give_up(call),
         None => Ok(()),
     }
 }
@@ -178,10 +179,9 @@ pub(super) async fn add_to_balance(call: &mut Call<'_>, id: &str) -> Result<(), 
         return Ok(());
     };
     charge.balance_transaction = Some(charge.enter_balance(call).await?);
-    let shown = charge.save(call).await?;
+    let shown = charge.save(call)?;
     let before = json!({ "balance_transaction": null });
-    events::record_update(call, "charge.updated", &shown, &before);
-    Ok(())
+    events::record_update(call, "charge.updated", &shown, &before)
 }
 
 /// Money that was authorized is taken; what is left of it is released.
@@ -192,10 +192,11 @@ pub(super) async fn capture(call: &mut Call<'_>, id: &str, amount: i64) -> Resul
     charge.captured = true;
     charge.amount_captured = amount;
     charge.balance_transaction = Some(charge.enter_balance(call).await?);
-    let shown = charge.save(call).await?;
-    events::record(call, "charge.captured", &shown);
+    let shown = charge.save(call)?;
+    events::record(call, "charge.captured", &shown)?;
     let quirk = payment_methods::quirk(call, &charge.payment_method).await?;
-    disputes::expect(call, &charge, quirk).await
+    disputes::expect(call, &charge, quirk);
+    Ok(())
 }
 
 /// An authorization is given back. The money was never taken, yet the API shows the charge as refunded.
@@ -211,13 +212,12 @@ pub(super) async fn release(
     };
     charge.amount_refunded = charge.amount;
     charge.refunded = true;
-    let shown = charge.save(call).await?;
-    events::record(call, event, &shown);
-    Ok(())
+    let shown = charge.save(call)?;
+    events::record(call, event, &shown)
 }
 
 async fn find(call: &mut Call<'_>, id: &str) -> Result<Option<Charge>, ApiError> {
-    let found = objects::find(call.tx, "charge", id).await?;
+    let found = objects::find(call.conn().await?, "charge", id).await?;
     Ok(found.map(serde_json::from_value).transpose()?)
 }
 
@@ -249,11 +249,11 @@ impl Charge {
             description: self.description.as_deref(),
             available_at_once: test.is_some_and(TestMethod::is_available_at_once),
         };
-        balance_transactions::record(call, movement).await
+        balance_transactions::record(call, &movement)
     }
 
-    async fn insert(&self, call: &mut Call<'_>) -> Result<(), ApiError> {
-        objects::insert(call.tx, self).await
+    fn insert(&self, call: &mut Call<'_>) -> Result<(), ApiError> {
+        objects::insert(call.tx, self)
     }
 
     /// Writes an event about it.
@@ -262,20 +262,19 @@ impl Charge {
         call: &mut Call<'_>,
         event: &'static str,
     ) -> Result<(), ApiError> {
-        events::record(call, event, &serde_json::to_value(self)?);
-        Ok(())
+        events::record(call, event, &serde_json::to_value(self)?)
     }
 
-    async fn save(&self, call: &mut Call<'_>) -> Result<Value, ApiError> {
+    fn save(&self, call: &mut Call<'_>) -> Result<Value, ApiError> {
         let shown = serde_json::to_value(self)?;
-        objects::update(call.tx, &self.id, &shown).await?;
+        objects::update(call.tx, &self.id, &shown)?;
         Ok(shown)
     }
 
-    async fn give_up(&mut self, call: &mut Call<'_>) -> Result<(), ApiError> {
+    fn give_up(&mut self, call: &mut Call<'_>) -> Result<(), ApiError> {
         self.status = Status::Failed;
         self.captured = false;
-        self.save(call).await?;
+        self.save(call)?;
         self.announce(call, "charge.failed")
     }
 }

@@ -5,7 +5,7 @@ use crate::simulator::{call::Call, disputes, error::ApiError, events, objects};
 
 /// The charge that a parameter names, or 400.
 pub(in crate::simulator) async fn named(call: &mut Call<'_>, id: &str) -> Result<Charge, ApiError> {
-    let charge = objects::in_param(call.tx, "charge", id, "charge").await?;
+    let charge = objects::in_param(call.conn().await?, "charge", id, "charge").await?;
     Ok(serde_json::from_value(charge)?)
 }
 
@@ -15,7 +15,7 @@ pub(in crate::simulator) async fn mark_disputed(
     mut charge: Charge,
 ) -> Result<(), ApiError> {
     charge.disputed = true;
-    charge.save(call).await.map(drop)
+    charge.save(call).map(drop)
 }
 
 /// A part of the money, or all of it, is refunded.
@@ -27,8 +27,8 @@ pub(in crate::simulator) async fn give_back(
     let before = serde_json::to_value(&charge)?;
     charge.amount_refunded += amount;
     charge.refunded = charge.left() == 0;
-    let after = charge.save(call).await?;
-    events::record_change(call, "charge.refunded", &before, &after);
+    let after = charge.save(call)?;
+    events::record_change(call, "charge.refunded", &before, &after)?;
     if charge.disputed && charge.refunded {
         disputes::close_inquiry(call, &charge.id).await?;
     }
@@ -43,7 +43,7 @@ pub(in crate::simulator) async fn take_again(
 ) -> Result<(), ApiError> {
     charge.amount_refunded -= amount;
     charge.refunded = charge.left() == 0;
-    charge.save(call).await?;
+    charge.save(call)?;
     Ok(())
 }
 

@@ -125,7 +125,7 @@ impl Control {
 
     async fn read_ledger(&self, metadata: &Map<String, Value>) -> Result<Ledger, ControlError> {
         let mut tx = self.shared.store.read().await?;
-        Ok(ledger::read(&mut tx, metadata).await?)
+        Ok(ledger::read(tx.conn().await?, metadata).await?)
     }
 
     /// The last ten thousand requests to the API, newest first.
@@ -136,7 +136,7 @@ impl Control {
     /// The last thousand attempts to deliver an event, newest first.
     pub async fn deliveries(&self) -> Result<Vec<LoggedDelivery>, ControlError> {
         let mut tx = self.shared.store.read().await?;
-        Ok(webhooks::journal(&mut tx, webhooks::SHOWN).await?)
+        Ok(webhooks::journal(tx.conn().await?, webhooks::SHOWN).await?)
     }
 
     /// Delivers an event again, now, this many times (1 to 100) to every endpoint that wants its type, and tells what
@@ -172,7 +172,7 @@ impl Control {
         let seconds = i64::try_from(overlap.as_secs()).unwrap_or(i64::MAX);
         let mut tx = self.shared.store.begin().await?;
         let now = self.shared.clock.now();
-        let rolled = webhook_endpoints::roll(&mut tx, endpoint, seconds, now).await?;
+        let rolled = webhook_endpoints::roll(tx.conn().await?, endpoint, seconds, now).await?;
         tx.commit().await?;
         Ok(rolled)
     }
@@ -196,7 +196,7 @@ impl Control {
             return Err(Refused::new(sentence).param("advance_seconds").into());
         }
         let mut tx = self.shared.store.begin().await?;
-        let Some(offset) = clock::advance(&mut tx, seconds).await? else {
+        let Some(offset) = clock::advance(tx.conn().await?, seconds).await? else {
             let sentence = format!(
                 "The clock is {} seconds ahead already, and {} is as far as it goes.",
                 self.shared.clock.offset(),
@@ -216,7 +216,7 @@ impl Control {
     pub async fn settle(&self, object: Option<&str>) -> Result<usize, ControlError> {
         if let Some(id) = object {
             let mut tx = self.shared.store.read().await?;
-            let found = objects::find_any(&mut tx, id).await?;
+            let found = objects::find_any(tx.conn().await?, id).await?;
             found.ok_or_else(|| ControlError::NoSuchObject(id.to_owned()))?;
         }
         Ok(schedule::settle(&self.shared, object).await?)
@@ -234,7 +234,7 @@ impl Control {
             "delete from idempotency_keys",
             "update clock set offset_seconds = 0",
         ] {
-            sqlx::query(forget).execute(&mut *tx).await?;
+            sqlx::query(forget).execute(tx.conn().await?).await?;
         }
         let now = chrono::Utc::now().timestamp();
         webhook_endpoints::restore(&mut tx, &self.shared.webhooks, now).await?;

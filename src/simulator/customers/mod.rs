@@ -38,8 +38,8 @@ pub(super) async fn create(call: &mut Call<'_>, mut params: Params) -> Result<Va
     }
     let mut customer = fields::new(call.now);
     fields.apply(&mut customer)?;
-    objects::insert(call.tx, &customer).await?;
-    events::record(call, "customer.created", &customer);
+    objects::insert(call.tx, &customer)?;
+    events::record(call, "customer.created", &customer)?;
     if let Some(method) = method {
         payment_methods::attach_to(call, method, objects::id(&customer)).await?;
     }
@@ -53,9 +53,9 @@ pub(super) async fn retrieve(
     params: Params,
 ) -> Result<Value, ApiError> {
     params.finish()?;
-    match objects::find_deleted(call.tx, "customer", id).await? {
+    match objects::find_deleted(call.conn().await?, "customer", id).await? {
         Some(deleted) => Ok(deleted),
-        None => objects::in_path(call.tx, "customer", id).await,
+        None => objects::in_path(call.conn().await?, "customer", id).await,
     }
 }
 
@@ -64,7 +64,7 @@ pub(super) async fn list(call: &mut Call<'_>, mut params: Params) -> Result<Valu
     let page = Page::parse(&mut params)?;
     let filters = Filter::parse(&mut params, &["email"])?;
     params.finish()?;
-    page.fetch(call.tx, "customer", "/v1/customers", &filters)
+    page.fetch(call.conn().await?, "customer", "/v1/customers", &filters)
         .await
 }
 
@@ -81,7 +81,7 @@ const INDEX: Index = Index {
 
 /// `GET /v1/customers/search`
 pub(super) async fn search(call: &mut Call<'_>, params: Params) -> Result<Value, ApiError> {
-    search::search(call.tx, &INDEX, params).await
+    search::search(call.conn().await?, &INDEX, params).await
 }
 
 /// `GET /v1/customers/{id}/payment_methods`
@@ -93,10 +93,11 @@ pub(super) async fn list_payment_methods(
     let page = Page::parse(&mut params)?;
     let mut filters = Filter::parse(&mut params, &["type"])?;
     params.finish()?;
-    objects::in_path(call.tx, "customer", id).await?;
+    objects::in_path(call.conn().await?, "customer", id).await?;
     filters.push(Filter::new("customer", id.to_owned()));
     let url = format!("/v1/customers/{id}/payment_methods");
-    page.fetch(call.tx, "payment_method", &url, &filters).await
+    page.fetch(call.conn().await?, "payment_method", &url, &filters)
+        .await
 }
 
 /// `POST /v1/customers/{id}`
@@ -107,9 +108,9 @@ pub(super) async fn update(
 ) -> Result<Value, ApiError> {
     let fields = Fields::parse(&mut params)?;
     params.finish()?;
-    let before = objects::in_path(call.tx, "customer", id).await?;
+    let before = objects::in_path(call.conn().await?, "customer", id).await?;
     if let Some(default) = fields.default_payment_method() {
-        let method = objects::find(call.tx, "payment_method", default).await?;
+        let method = objects::find(call.conn().await?, "payment_method", default).await?;
         let owner = method.as_ref().and_then(payment_methods::customer_of);
         if owner != Some(id) {
             return Err(does_not_keep(default));
@@ -117,7 +118,7 @@ pub(super) async fn update(
     }
     let mut customer = before.clone();
     fields.apply(&mut customer)?;
-    save(call, &before, &customer).await?;
+    save(call, &before, &customer)?;
     Ok(customer)
 }
 
@@ -128,10 +129,10 @@ pub(super) async fn delete(
     params: Params,
 ) -> Result<Value, ApiError> {
     params.finish()?;
-    let customer = objects::in_path(call.tx, "customer", id).await?;
+    let customer = objects::in_path(call.conn().await?, "customer", id).await?;
     payment_methods::detach_all(call, id).await?;
-    let deleted = objects::delete(call.tx, "customer", id).await?;
-    events::record(call, "customer.deleted", &customer);
+    let deleted = objects::delete(call.conn().await?, "customer", id).await?;
+    events::record(call, "customer.deleted", &customer)?;
     Ok(deleted)
 }
 
@@ -141,18 +142,17 @@ pub(super) async fn forget_default(
     id: &str,
     payment_method: &str,
 ) -> Result<(), ApiError> {
-    let Some(before) = objects::find(call.tx, "customer", id).await? else {
+    let Some(before) = objects::find(call.conn().await?, "customer", id).await? else {
         return Ok(());
     };
     let mut customer = before.clone();
     fields::forget_default(&mut customer, payment_method);
-    save(call, &before, &customer).await
+    save(call, &before, &customer)
 }
 
-async fn save(call: &mut Call<'_>, before: &Value, after: &Value) -> Result<(), ApiError> {
-    objects::update(call.tx, objects::id(after), after).await?;
-    events::record_change(call, "customer.updated", before, after);
-    Ok(())
+fn save(call: &mut Call<'_>, before: &Value, after: &Value) -> Result<(), ApiError> {
+    objects::update(call.tx, objects::id(after), after)?;
+    events::record_change(call, "customer.updated", before, after)
 }
 
 /// Only what is attached to a customer can be their default.

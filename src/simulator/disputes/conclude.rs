@@ -68,10 +68,10 @@ async fn end(call: &mut Call<'_>, mut dispute: Dispute, status: Status) -> Resul
         dispute.move_money(call, Kind::DisputeReversal).await?;
         dispute.is_charge_refundable = true;
     }
-    let shown = dispute.save(call).await?;
+    let shown = dispute.save(call)?;
     if status == Status::Won {
-        events::record(call, "charge.dispute.funds_reinstated", &shown);
+        events::record(call, "charge.dispute.funds_reinstated", &shown)?;
     }
-    events::record(call, "charge.dispute.closed", &shown);
+    events::record(call, "charge.dispute.closed", &shown)?;
     Ok(shown)
 }

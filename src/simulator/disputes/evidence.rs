@@ -70,10 +70,10 @@ pub(in crate::simulator) async fn update(
         merge_metadata(metadata_now, metadata)?;
     }
     if dispute.evidence_details.submission_count > before.evidence_details.submission_count {
-        schedule::later(call, REVIEW_SECONDS, Effect::ConcludeDispute, id).await?;
+        schedule::later(call, REVIEW_SECONDS, Effect::ConcludeDispute, id);
     }
-    let (before, after) = (serde_json::to_value(before)?, dispute.save(call).await?);
-    events::record_change(call, "charge.dispute.updated", &before, &after);
+    let (before, after) = (serde_json::to_value(before)?, dispute.save(call)?);
+    events::record_change(call, "charge.dispute.updated", &before, &after)?;
     Ok(after)
 }
 

@@ -79,7 +79,7 @@ pub(super) async fn retrieve(
     params: Params,
 ) -> Result<Value, ApiError> {
     params.finish()?;
-    objects::in_path(call.tx, "dispute", id).await
+    objects::in_path(call.conn().await?, "dispute", id).await
 }
 
 /// `GET /v1/disputes`
@@ -87,7 +87,7 @@ pub(super) async fn list(call: &mut Call<'_>, mut params: Params) -> Result<Valu
     let page = Page::parse(&mut params)?;
     let filters = Filter::parse(&mut params, &["charge", "payment_intent"])?;
     params.finish()?;
-    page.fetch(call.tx, "dispute", "/v1/disputes", &filters)
+    page.fetch(call.conn().await?, "dispute", "/v1/disputes", &filters)
         .await
 }
 
@@ -115,21 +115,21 @@ async fn of_charge(call: &mut Call<'_>, charge: &str) -> Result<Option<Dispute>,
         "select body from objects where kind = 'dispute' and body ->> '$.charge' = $1",
     )
     .bind(charge)
-    .fetch_optional(&mut *call.tx)
+    .fetch_optional(call.conn().await?)
     .await?;
     Ok(body.map(|body| serde_json::from_str(&body)).transpose()?)
 }
 
 /// The dispute named in the path.
 async fn find(call: &mut Call<'_>, id: &str) -> Result<Dispute, ApiError> {
-    let found = objects::in_path(call.tx, "dispute", id).await?;
+    let found = objects::in_path(call.conn().await?, "dispute", id).await?;
     Ok(serde_json::from_value(found)?)
 }
 
 impl Dispute {
-    async fn save(&self, call: &mut Call<'_>) -> Result<Value, ApiError> {
+    fn save(&self, call: &mut Call<'_>) -> Result<Value, ApiError> {
         let shown = serde_json::to_value(self)?;
-        objects::update(call.tx, &self.id, &shown).await?;
+        objects::update(call.tx, &self.id, &shown)?;
         Ok(shown)
     }
 

@@ -23,16 +23,11 @@ const RESPONSE_SECONDS: i64 = 7 * 24 * 60 * 60;
 const FEE: i64 = 1500;
 
 /// Schedules the dispute of a payment, if its card is one of those for it.
-pub(in crate::simulator) async fn expect(
-    call: &mut Call<'_>,
-    charge: &Charge,
-    quirk: Quirk,
-) -> Result<(), ApiError> {
-    if !matches!(quirk, Quirk::Disputes(_)) {
-        return Ok(());
+pub(in crate::simulator) fn expect(call: &mut Call<'_>, charge: &Charge, quirk: Quirk) {
+    if matches!(quirk, Quirk::Disputes(_)) {
+        let intent = &charge.payment_intent;
+        schedule::later(call, NOTICED_SECONDS, Effect::OpenDispute, intent);
     }
-    let intent = &charge.payment_intent;
-    schedule::later(call, NOTICED_SECONDS, Effect::OpenDispute, intent).await
 }
 
 /// The owner of the card disputes what a payment intent took of them, unless it was given back.
@@ -49,16 +44,16 @@ pub(in crate::simulator) async fn open(call: &mut Call<'_>, intent: &str) -> Res
         return Ok(());
     }
     let mut dispute = new(call.now, &charge, complaint)?;
-    objects::insert(call.tx, &dispute).await?;
+    objects::insert(call.tx, &dispute)?;
     let takes_money = complaint != Complaint::Inquiry;
     if takes_money {
         dispute.move_money(call, Kind::Dispute).await?;
     }
-    let shown = dispute.save(call).await?;
+    let shown = dispute.save(call)?;
     charges::mark_disputed(call, charge).await?;
-    events::record(call, "charge.dispute.created", &shown);
+    events::record(call, "charge.dispute.created", &shown)?;
     if takes_money {
-        events::record(call, "charge.dispute.funds_withdrawn", &shown);
+        events::record(call, "charge.dispute.funds_withdrawn", &shown)?;
     }
     Ok(())
 }
@@ -125,8 +120,8 @@ impl Dispute {
             description: None,
             available_at_once: true,
         };
-        let id = balance_transactions::record(call, movement).await?;
-        let transaction: Option<Value> = objects::find_any(call.tx, &id).await?;
+        let id = balance_transactions::record(call, &movement)?;
+        let transaction: Option<Value> = objects::find_any(call.conn().await?, &id).await?;
         self.balance_transactions.extend(transaction);
         Ok(())
     }

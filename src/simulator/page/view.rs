@@ -73,9 +73,9 @@ impl Overview {
     ) -> Result<Self, ControlError> {
         // One transaction: what the page says of the ledger and of deliveries is true at the same moment.
         let mut tx = control.shared.store.read().await?;
-        let ledger = ledger::read(&mut tx, &Map::new()).await?;
-        let payments = newest_payments(&mut tx).await?;
-        let mut deliveries = webhooks::journal(&mut tx, DELIVERIES).await?;
+        let ledger = ledger::read(tx.conn().await?, &Map::new()).await?;
+        let payments = newest_payments(tx.conn().await?).await?;
+        let mut deliveries = webhooks::journal(tx.conn().await?, DELIVERIES).await?;
         drop(tx);
         for delivery in &mut deliveries {
             delivery.url = place::without_secrets(&delivery.url);

@@ -97,29 +97,30 @@ pub(super) async fn attempt(
     let approved = is_approved(call, intent, &method).await?;
     match method.test.behaviour {
         Behaviour::Pays => succeed(call, intent, &method).await,
-        Behaviour::Declines(decline) => {
-            Err(charge_and_decline(call, intent, &method, &decline).await?)
-        }
+        Behaviour::Declines(decline) => Err(charge_and_decline(call, intent, &method, &decline)?),
         Behaviour::Debits(debit) => {
-            debit::begin(call, intent, &method, debit, confirmation.mandate.as_ref()).await
+            debit::begin(call, intent, &method, debit, confirmation.mandate.as_ref())
         }
         Behaviour::Authenticates { then, .. } if approved => match then {
             None => succeed(call, intent, &method).await,
-            Some(decline) => Err(charge_and_decline(call, intent, &method, &decline).await?),
+            Some(decline) => Err(charge_and_decline(call, intent, &method, &decline)?),
         },
         Behaviour::Authenticates { .. }
             if confirmation.off_session && method.passes_off_session() =>
         {
             succeed(call, intent, &method).await
         }
-        Behaviour::Authenticates { .. } if confirmation.off_session => {
-            Err(charge_and_decline(call, intent, &method, &AUTHENTICATION_REQUIRED).await?)
-        }
+        Behaviour::Authenticates { .. } if confirmation.off_session => Err(charge_and_decline(
+            call,
+            intent,
+            &method,
+            &AUTHENTICATION_REQUIRED,
+        )?),
         Behaviour::Authenticates { .. } if confirmation.error_on_requires_action => {
             let refusal = AUTHENTICATION_NOT_HANDLED.error(&method);
-            Err(fail(call, intent, refusal).await?)
+            Err(fail(call, intent, refusal)?)
         }
-        Behaviour::Authenticates { .. } => ask_for_authentication(call, intent, confirmation).await,
+        Behaviour::Authenticates { .. } => ask_for_authentication(call, intent, confirmation),
     }
 }
 
@@ -140,16 +141,17 @@ pub(super) async fn succeed(
         intent.status = Status::RequiresCapture;
         intent.amount_capturable = intent.amount;
     }
-    let shown = intent.save(call).await?;
+    let shown = intent.save(call)?;
     if !captured {
-        events::record(call, "payment_intent.amount_capturable_updated", &shown);
+        events::record(call, "payment_intent.amount_capturable_updated", &shown)?;
         let effect = Effect::ExpireAuthorization;
-        return schedule::later(call, AUTHORIZATION_SECONDS, effect, &intent.id).await;
+        schedule::later(call, AUTHORIZATION_SECONDS, effect, &intent.id);
+        return Ok(());
     }
-    events::record(call, "payment_intent.succeeded", &shown);
+    events::record(call, "payment_intent.succeeded", &shown)?;
     if intent.capture_method == "automatic_async" {
         let id = &intent.id;
-        schedule::later(call, ASYNCHRONOUS_CAPTURE_SECONDS, Effect::AddToBalance, id).await?;
+        schedule::later(call, ASYNCHRONOUS_CAPTURE_SECONDS, Effect::AddToBalance, id);
     }
     Ok(())
 }
@@ -166,24 +168,23 @@ pub(in crate::simulator) async fn add_to_balance(
 }
 
 /// The bank refuses: a failed charge stays, and the intent waits for another card.
-pub(super) async fn charge_and_decline(
+pub(super) fn charge_and_decline(
     call: &mut Call<'_>,
     intent: &mut PaymentIntent,
     method: &PaymentMethod,
     decline: &Decline,
 ) -> Result<ApiError, ApiError> {
-    let charge = charges::fail(call, intent, method, decline).await?;
+    let charge = charges::fail(call, intent, method, decline)?;
     intent.latest_charge = Some(charge.id.clone());
     fail(
         call,
         intent,
         decline.error(method).with("charge", json!(charge.id)),
     )
-    .await
 }
 
 /// Ends the attempt with `refusal`, and returns it with the intent inside.
-pub(super) async fn fail(
+pub(super) fn fail(
     call: &mut Call<'_>,
     intent: &mut PaymentIntent,
     refusal: ApiError,
@@ -193,12 +194,12 @@ pub(super) async fn fail(
     intent.payment_method = None;
     intent.next_action = None;
     intent.last_payment_error = Some(refusal.object());
-    let shown = intent.save(call).await?;
-    events::record(call, "payment_intent.payment_failed", &shown);
+    let shown = intent.save(call)?;
+    events::record(call, "payment_intent.payment_failed", &shown)?;
     Ok(refusal.with("payment_intent", shown))
 }
 
-async fn ask_for_authentication(
+fn ask_for_authentication(
     call: &mut Call<'_>,
     intent: &mut PaymentIntent,
     confirmation: &Confirmation,
@@ -215,9 +216,8 @@ async fn ask_for_authentication(
             "use_stripe_sdk": { "type": "three_d_secure_redirect", "stripe_js": url }
         }),
     });
-    let shown = intent.save(call).await?;
-    events::record(call, "payment_intent.requires_action", &shown);
-    Ok(())
+    let shown = intent.save(call)?;
+    events::record(call, "payment_intent.requires_action", &shown)
 }
 
 impl PaymentIntent {

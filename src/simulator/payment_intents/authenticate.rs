@@ -33,15 +33,15 @@ pub(in crate::simulator) async fn authenticate(
     let method = payment_methods::resolve(call, &name).await?;
     if verdict == Verdict::Approved && intent.confirmation_method == "manual" {
         // The shop's server wants the last word: it confirms once more.
-        remember_approval(call, &intent.id, &name).await?;
+        remember_approval(call, &intent.id, &name);
         intent.status = Status::RequiresConfirmation;
         intent.next_action = None;
-        intent.save(call).await?;
+        intent.save(call)?;
         return Ok(intent);
     }
     match (verdict, method.test.behaviour) {
         (Verdict::Refused, _) => {
-            fail(call, &mut intent, authentication_failure(method.object)).await?;
+            fail(call, &mut intent, authentication_failure(method.object))?;
         }
         (
             Verdict::Approved,
@@ -52,7 +52,7 @@ pub(in crate::simulator) async fn authenticate(
             },
         ) => {
             intent.next_action = None;
-            charge_and_decline(call, &mut intent, &method, &decline).await?;
+            charge_and_decline(call, &mut intent, &method, &decline)?;
         }
         (
             Verdict::Approved,
@@ -65,22 +65,18 @@ pub(in crate::simulator) async fn authenticate(
     Ok(intent)
 }
 
-async fn remember_approval(call: &mut Call<'_>, id: &str, method: &str) -> Result<(), ApiError> {
-    sqlx::query("update objects set approved_method = $2 where id = $1")
-        .bind(id)
+fn remember_approval(call: &mut Call<'_>, id: &str, method: &str) {
+    call.tx
+        .write("update objects set approved_method = ? where id = ?")
         .bind(method)
-        .execute(&mut *call.tx)
-        .await?;
-    Ok(())
+        .bind(id);
 }
 
 /// What the customer approved is not what they would pay any more.
-pub(super) async fn forget_approval(call: &mut Call<'_>, id: &str) -> Result<(), ApiError> {
-    sqlx::query("update objects set approved_method = null where id = $1")
-        .bind(id)
-        .execute(&mut *call.tx)
-        .await?;
-    Ok(())
+pub(super) fn forget_approval(call: &mut Call<'_>, id: &str) {
+    call.tx
+        .write("update objects set approved_method = null where id = ?")
+        .bind(id);
 }
 
 /// Whether the customer has approved a payment with this method, and only the last confirm is missing.
@@ -95,7 +91,7 @@ pub(super) async fn is_approved(
     let approved: Option<String> =
         sqlx::query_scalar("select approved_method from objects where id = $1")
             .bind(&intent.id)
-            .fetch_optional(&mut *call.tx)
+            .fetch_optional(call.conn().await?)
             .await?
             .flatten();
     Ok(approved.as_deref() == Some(method.id.as_str()))

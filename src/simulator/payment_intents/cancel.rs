@@ -35,7 +35,7 @@ pub(in crate::simulator) async fn cancel(
             return Err(intent.unexpected_state(message)?);
         }
     }
-    let shown = end(call, &mut intent, reason).await?;
+    let shown = end(call, &mut intent, reason)?;
     match (before, &intent.latest_charge) {
         (Status::RequiresCapture, Some(charge)) => {
             charges::release(call, charge, "charge.refunded").await?;
@@ -52,14 +52,14 @@ pub(in crate::simulator) async fn expire(call: &mut Call<'_>, id: &str) -> Resul
     if intent.status != Status::RequiresCapture {
         return Ok(());
     }
-    end(call, &mut intent, Some("automatic".to_owned())).await?;
+    end(call, &mut intent, Some("automatic".to_owned()))?;
     match &intent.latest_charge {
         Some(charge) => charges::release(call, charge, "charge.expired").await,
         None => Ok(()),
     }
 }
 
-async fn end(
+fn end(
     call: &mut Call<'_>,
     intent: &mut PaymentIntent,
     reason: Option<String>,
@@ -69,7 +69,7 @@ async fn end(
     intent.cancellation_reason = reason;
     intent.amount_capturable = 0;
     intent.next_action = None;
-    let shown = intent.save(call).await?;
-    events::record(call, "payment_intent.canceled", &shown);
+    let shown = intent.save(call)?;
+    events::record(call, "payment_intent.canceled", &shown)?;
     Ok(shown)
 }

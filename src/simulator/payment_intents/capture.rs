@@ -49,8 +49,8 @@ pub(in crate::simulator) async fn capture(
     intent.status = Status::Succeeded;
     intent.amount_received = amount;
     intent.amount_capturable = 0;
-    let shown = intent.save(call).await?;
-    events::record(call, "payment_intent.succeeded", &shown);
+    let shown = intent.save(call)?;
+    events::record(call, "payment_intent.succeeded", &shown)?;
     Ok(shown)
 }
 

@@ -44,7 +44,7 @@ pub(in crate::simulator) async fn create(
 ) -> Result<Value, ApiError> {
     let new = New::parse(params)?;
     if let Some(customer) = &new.customer {
-        objects::in_param(call.tx, "customer", customer, "customer").await?;
+        objects::in_param(call.conn().await?, "customer", customer, "customer").await?;
     }
     let mut shown = new.blank(call.now);
     new.details.apply(&mut shown)?;
@@ -59,8 +59,8 @@ pub(in crate::simulator) async fn create(
         method = Some(named);
     }
     let shown = intent.show()?;
-    objects::insert(call.tx, &shown).await?;
-    events::record(call, "payment_intent.created", &shown);
+    objects::insert(call.tx, &shown)?;
+    events::record(call, "payment_intent.created", &shown)?;
     if new.confirm {
         let attempted = attempt(call, &mut intent, method, &new.confirmation).await;
         // Whatever is said against the attempt, the intent is there.

@@ -19,7 +19,7 @@ use crate::simulator::{
 };
 
 /// Sends the debit to the bank, which takes the customer's mandate.
-pub(super) async fn begin(
+pub(super) fn begin(
     call: &mut Call<'_>,
     intent: &mut PaymentIntent,
     method: &PaymentMethod,
@@ -32,17 +32,17 @@ pub(super) async fn begin(
             .with("payment_intent", intent.show()?)
             .executed());
     };
-    let mandate = mandates::create(call, intent, method, acceptance).await?;
-    let charge = charges::begin(call, intent, method, &mandate).await?;
+    let mandate = mandates::create(call, intent, method, acceptance)?;
+    let charge = charges::begin(call, intent, method, &mandate)?;
     intent.status = Status::Processing;
     intent.latest_charge = Some(charge.id.clone());
-    let shown = intent.save(call).await?;
-    events::record(call, "payment_intent.processing", &shown);
+    let shown = intent.save(call)?;
+    events::record(call, "payment_intent.processing", &shown)?;
     charge.announce(call, "charge.pending")?;
-    match debit.after_seconds {
-        Some(seconds) => schedule::later(call, seconds, Effect::SettleDebit, &intent.id).await,
-        None => Ok(()),
+    if let Some(seconds) = debit.after_seconds {
+        schedule::later(call, seconds, Effect::SettleDebit, &intent.id);
     }
+    Ok(())
 }
 
 /// The bank has decided.
@@ -63,16 +63,15 @@ pub(in crate::simulator) async fn settle(call: &mut Call<'_>, id: &str) -> Resul
     if let Some(failure) = failure {
         charges::bounce(call, &charge, failure).await?;
         let refusal = failure.error(&method, &charge);
-        fail(call, &mut intent, refusal).await?;
+        fail(call, &mut intent, refusal)?;
         return Ok(());
     }
     payment_methods::use_up(call, &intent, &method).await?;
     charges::arrive(call, &charge).await?;
     intent.status = Status::Succeeded;
     intent.amount_received = intent.amount;
-    let shown = intent.save(call).await?;
-    events::record(call, "payment_intent.succeeded", &shown);
-    Ok(())
+    let shown = intent.save(call)?;
+    events::record(call, "payment_intent.succeeded", &shown)
 }
 
 impl Failure {

@@ -117,8 +117,13 @@ pub(super) async fn list(call: &mut Call<'_>, mut params: Params) -> Result<Valu
     let page = Page::parse(&mut params)?;
     let filters = Filter::parse(&mut params, &["customer"])?;
     params.finish()?;
-    page.fetch(call.tx, "payment_intent", "/v1/payment_intents", &filters)
-        .await
+    page.fetch(
+        call.conn().await?,
+        "payment_intent",
+        "/v1/payment_intents",
+        &filters,
+    )
+    .await
 }
 
 const INDEX: Index = Index {
@@ -135,12 +140,12 @@ const INDEX: Index = Index {
 
 /// `GET /v1/payment_intents/search`
 pub(super) async fn search(call: &mut Call<'_>, params: Params) -> Result<Value, ApiError> {
-    search::search(call.tx, &INDEX, params).await
+    search::search(call.conn().await?, &INDEX, params).await
 }
 
 /// The intent named in the path.
 pub(super) async fn find(call: &mut Call<'_>, id: &str) -> Result<PaymentIntent, ApiError> {
-    let found = objects::find(call.tx, "payment_intent", id).await?;
+    let found = objects::find(call.conn().await?, "payment_intent", id).await?;
     let found = found.ok_or_else(|| {
         ApiError::missing("payment_intent", id, "intent").status(StatusCode::NOT_FOUND)
     })?;
@@ -149,7 +154,8 @@ pub(super) async fn find(call: &mut Call<'_>, id: &str) -> Result<PaymentIntent,
 
 /// The intent that a parameter names, or 400.
 pub(super) async fn named(call: &mut Call<'_>, id: &str) -> Result<PaymentIntent, ApiError> {
-    let intent = objects::in_param(call.tx, "payment_intent", id, "payment_intent").await?;
+    let intent =
+        objects::in_param(call.conn().await?, "payment_intent", id, "payment_intent").await?;
     Ok(serde_json::from_value(intent)?)
 }
 
@@ -159,9 +165,9 @@ impl PaymentIntent {
         serde_json::to_value(self)
     }
 
-    pub(super) async fn save(&self, call: &mut Call<'_>) -> Result<Value, ApiError> {
+    pub(super) fn save(&self, call: &mut Call<'_>) -> Result<Value, ApiError> {
         let shown = self.show()?;
-        objects::update(call.tx, &self.id, &shown).await?;
+        objects::update(call.tx, &self.id, &shown)?;
         Ok(shown)
     }
 

@@ -69,7 +69,7 @@ pub(in crate::simulator) async fn update(
     let starts_over = update.starts_over(&intent);
     let is_for_others = update.changes_method() || update.customer.is_some();
     if update.changes_terms() {
-        forget_approval(call, id).await?;
+        forget_approval(call, id);
     }
     update.apply(&mut intent)?;
     intent.check_whole().map_err(ApiError::executed)?;
@@ -89,7 +89,7 @@ pub(in crate::simulator) async fn update(
         };
     }
     intent.last_payment_error = None;
-    intent.save(call).await
+    intent.save(call)
 }
 
 impl PaymentIntent {
@@ -133,7 +133,7 @@ impl Update {
         let Some(customer) = &self.customer else {
             return Ok(());
         };
-        objects::in_param(call.tx, "customer", customer, "customer").await?;
+        objects::in_param(call.conn().await?, "customer", customer, "customer").await?;
         if intent
             .customer
             .as_ref()

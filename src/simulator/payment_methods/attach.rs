@@ -13,7 +13,7 @@ pub(in crate::simulator) async fn attach(
 ) -> Result<Value, ApiError> {
     let customer = params.required_text("customer")?;
     params.finish()?;
-    objects::in_param(call.tx, "customer", &customer, "customer").await?;
+    objects::in_param(call.conn().await?, "customer", &customer, "customer").await?;
     let method = in_path(call, id).await?;
     check_can_attach(&method)?;
     attach_to(call, method, &customer).await
@@ -45,8 +45,8 @@ pub(in crate::simulator) async fn attach_to(
     customer: &str,
 ) -> Result<Value, ApiError> {
     objects::set(&mut method.object, "customer", json!(customer));
-    objects::update(call.tx, &method.id, &method.object).await?;
-    events::record(call, "payment_method.attached", &method.object);
+    objects::update(call.tx, &method.id, &method.object)?;
+    events::record(call, "payment_method.attached", &method.object)?;
     Ok(method.object)
 }
 
@@ -63,7 +63,7 @@ pub(in crate::simulator) async fn detach(
             "This payment method is not attached to a customer, so it cannot be detached.";
         return Err(PaymentMethod::unexpected_state(message));
     };
-    let detached = take_away(call, &method.id, &method.object).await?;
+    let detached = take_away(call, &method.id, &method.object)?;
     customers::forget_default(call, customer, &method.id).await?;
     Ok(detached)
 }
@@ -79,22 +79,22 @@ pub(in crate::simulator) async fn detach_all(
          order by seq",
     )
     .bind(customer)
-    .fetch_all(&mut *call.tx)
+    .fetch_all(call.conn().await?)
     .await?;
     for body in kept {
         let method: Value = serde_json::from_str(&body)?;
-        take_away(call, objects::id(&method), &method).await?;
+        take_away(call, objects::id(&method), &method)?;
     }
     Ok(())
 }
 
 /// Takes a payment method away from its customer. Returns it as it is from now on, for good.
-async fn take_away(call: &mut Call<'_>, id: &str, method: &Value) -> Result<Value, ApiError> {
+fn take_away(call: &mut Call<'_>, id: &str, method: &Value) -> Result<Value, ApiError> {
     let mut detached = method.clone();
     objects::set(&mut detached, "customer", Value::Null);
-    objects::update(call.tx, id, &detached).await?;
-    usage::spend(call, id).await?;
+    objects::update(call.tx, id, &detached)?;
+    usage::spend(call, id);
     // The event has to tell whose it was.
-    events::record_change(call, "payment_method.detached", method, &detached);
+    events::record_change(call, "payment_method.detached", method, &detached)?;
     Ok(detached)
 }

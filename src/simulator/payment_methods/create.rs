@@ -26,9 +26,9 @@ pub(in crate::simulator) async fn create(
     let test = card(&mut params)?;
     let changes = parse_changes(&mut params)?;
     params.finish()?;
-    let mut method = fresh(call, test).await?.object;
+    let mut method = fresh(call, test)?.object;
     changes.apply(&mut method)?;
-    objects::update(call.tx, objects::id(&method), &method).await?;
+    objects::update(call.tx, objects::id(&method), &method)?;
     Ok(method)
 }
 
@@ -49,7 +49,7 @@ fn card(params: &mut Params) -> Result<&'static TestMethod, ApiError> {
 }
 
 /// A new payment method of this test card.
-pub(in crate::simulator) async fn fresh(
+pub(in crate::simulator) fn fresh(
     call: &mut Call<'_>,
     test: &'static TestMethod,
 ) -> Result<PaymentMethod, ApiError> {
@@ -74,7 +74,7 @@ pub(in crate::simulator) async fn fresh(
         "type": kind
     });
     objects::set(&mut object, kind, test.instrument.show());
-    objects::insert_with_alias(call.tx, &object, Some(test.alias)).await?;
+    objects::insert_with_alias(call.tx, &object, Some(test.alias))?;
     Ok(PaymentMethod {
         id,
         object,

@@ -75,8 +75,13 @@ pub(super) async fn list(call: &mut Call<'_>, mut params: Params) -> Result<Valu
     let page = Page::parse(&mut params)?;
     let filters = Filter::parse(&mut params, &["customer", "type"])?;
     params.finish()?;
-    page.fetch(call.tx, "payment_method", "/v1/payment_methods", &filters)
-        .await
+    page.fetch(
+        call.conn().await?,
+        "payment_method",
+        "/v1/payment_methods",
+        &filters,
+    )
+    .await
 }
 
 /// `POST /v1/payment_methods/{id}`: only one that a customer keeps can be changed.
@@ -94,8 +99,8 @@ pub(super) async fn update(
     }
     let mut method = before.clone();
     changes.apply(&mut method)?;
-    objects::update(call.tx, id, &method).await?;
-    events::record_change(call, "payment_method.updated", &before, &method);
+    objects::update(call.tx, id, &method)?;
+    events::record_change(call, "payment_method.updated", &before, &method)?;
     Ok(method)
 }
 
@@ -133,14 +138,14 @@ impl MethodChanges {
 /// The payment method a request names in `payment_method`: a fresh one for an alias, or one made earlier.
 pub(super) async fn resolve(call: &mut Call<'_>, name: &str) -> Result<PaymentMethod, ApiError> {
     if let Some(test) = find_test(name) {
-        return fresh(call, test).await;
+        return fresh(call, test);
     }
     let row: Option<(String, String, bool, bool)> = sqlx::query_as(
         "select body, alias, spent, set_up from objects
          where id = $1 and kind = 'payment_method' and alias is not null",
     )
     .bind(name)
-    .fetch_optional(&mut *call.tx)
+    .fetch_optional(call.conn().await?)
     .await?;
     let unknown = || ApiError::missing("PaymentMethod", name, "payment_method");
     let (body, alias, is_spent, is_set_up) = row.ok_or_else(unknown)?;
@@ -167,7 +172,7 @@ pub(super) async fn test_behind(
         "select alias from objects where id = $1 and kind = 'payment_method' and alias is not null",
     )
     .bind(id)
-    .fetch_optional(&mut *call.tx)
+    .fetch_optional(call.conn().await?)
     .await?;
     Ok(alias.as_deref().and_then(find_test))
 }

@@ -42,7 +42,7 @@ pub(in crate::simulator) async fn use_up(
     method: &PaymentMethod,
 ) -> Result<(), ApiError> {
     if intent.setup_future_usage.as_deref() == Some("off_session") {
-        set_up(call, &method.id).await?;
+        set_up(call, &method.id);
     }
     if method.customer().is_some() {
         return Ok(());
@@ -50,22 +50,21 @@ pub(in crate::simulator) async fn use_up(
     match (&intent.setup_future_usage, &intent.customer) {
         (Some(_), Some(customer)) => attach_to(call, method.clone(), customer).await.map(drop),
         (Some(_), None) => Ok(()),
-        (None, _) => spend(call, &method.id).await,
+        (None, _) => {
+            spend(call, &method.id);
+            Ok(())
+        }
     }
 }
 
-async fn set_up(call: &mut Call<'_>, id: &str) -> Result<(), ApiError> {
-    sqlx::query("update objects set set_up = 1 where id = $1")
-        .bind(id)
-        .execute(&mut *call.tx)
-        .await?;
-    Ok(())
+fn set_up(call: &mut Call<'_>, id: &str) {
+    call.tx
+        .write("update objects set set_up = 1 where id = ?")
+        .bind(id);
 }
 
-pub(super) async fn spend(call: &mut Call<'_>, id: &str) -> Result<(), ApiError> {
-    sqlx::query("update objects set spent = 1 where id = $1")
-        .bind(id)
-        .execute(&mut *call.tx)
-        .await?;
-    Ok(())
+pub(super) fn spend(call: &mut Call<'_>, id: &str) {
+    call.tx
+        .write("update objects set spent = 1 where id = ?")
+        .bind(id);
 }

@@ -24,17 +24,13 @@ pub(super) enum Reference {
 }
 
 /// Schedules what this customer's bank does later.
-pub(super) async fn later(
-    call: &mut Call<'_>,
-    refund: &Refund,
-    bank: Quirk,
-) -> Result<(), ApiError> {
+pub(super) fn later(call: &mut Call<'_>, refund: &Refund, bank: Quirk) {
     let effect = match bank {
         Quirk::RefundsPend => Effect::SucceedRefund,
         Quirk::RefundsFail => Effect::FailRefund,
-        _ => return Ok(()),
+        _ => return,
     };
-    schedule::later(call, BANK_SECONDS, effect, &refund.id).await
+    schedule::later(call, BANK_SECONDS, effect, &refund.id);
 }
 
 /// A pending refund reaches the customer.
@@ -55,12 +51,12 @@ pub(in crate::simulator) async fn fail(call: &mut Call<'_>, id: &str) -> Result<
     };
     refund.status = Status::Failed;
     refund.failure_reason = Some("expired_or_canceled_card".to_owned());
-    let came_again = refund.move_money(call, Kind::RefundFailure, refund.amount);
-    refund.failure_balance_transaction = Some(came_again.await?);
+    let came_again = refund.move_money(call, Kind::RefundFailure, refund.amount)?;
+    refund.failure_balance_transaction = Some(came_again);
     let after = serde_json::to_value(&refund)?;
     let charge = charges::named(call, &refund.charge).await?;
     charges::take_again(call, charge, refund.amount).await?;
-    events::record(call, "refund.failed", &after);
+    events::record(call, "refund.failed", &after)?;
     save(call, &before, &after).await
 }
 
@@ -70,7 +66,7 @@ async fn find(
     id: &str,
     status: Status,
 ) -> Result<Option<(Value, Refund)>, ApiError> {
-    let Some(shown) = objects::find(call.tx, "refund", id).await? else {
+    let Some(shown) = objects::find(call.conn().await?, "refund", id).await? else {
         return Ok(None);
     };
     let refund: Refund = serde_json::from_value(shown.clone())?;

@@ -50,12 +50,12 @@ pub(in crate::simulator) async fn create(
     } else {
         Kind::PaymentRefund
     };
-    refund.balance_transaction = Some(refund.move_money(call, kind, -amount).await?);
+    refund.balance_transaction = Some(refund.move_money(call, kind, -amount)?);
     let created = serde_json::to_value(&refund)?;
-    objects::insert(call.tx, &created).await?;
-    events::record(call, "refund.created", &created);
+    objects::insert(call.tx, &created)?;
+    events::record(call, "refund.created", &created)?;
     charges::give_back(call, charge, amount).await?;
-    conclude::later(call, &refund, bank).await?;
+    conclude::later(call, &refund, bank);
     if bank == Quirk::RefundsPend {
         return Ok(created);
     }

@@ -70,7 +70,7 @@ pub(super) async fn retrieve(
     params: Params,
 ) -> Result<Value, ApiError> {
     params.finish()?;
-    objects::in_path(call.tx, "refund", id).await
+    objects::in_path(call.conn().await?, "refund", id).await
 }
 
 /// `GET /v1/refunds`
@@ -78,7 +78,8 @@ pub(super) async fn list(call: &mut Call<'_>, mut params: Params) -> Result<Valu
     let page = Page::parse(&mut params)?;
     let filters = Filter::parse(&mut params, &["charge", "payment_intent"])?;
     params.finish()?;
-    page.fetch(call.tx, "refund", "/v1/refunds", &filters).await
+    page.fetch(call.conn().await?, "refund", "/v1/refunds", &filters)
+        .await
 }
 
 /// `GET /v1/charges/{id}/refunds`, where the list inside an expanded charge goes on.
@@ -89,10 +90,11 @@ pub(super) async fn list_of_charge(
 ) -> Result<Value, ApiError> {
     let page = Page::parse(&mut params)?;
     params.finish()?;
-    objects::in_path(call.tx, "charge", charge).await?;
+    objects::in_path(call.conn().await?, "charge", charge).await?;
     let url = format!("/v1/charges/{charge}/refunds");
     let filter = Filter::new("charge", charge.to_owned());
-    page.fetch(call.tx, "refund", &url, &[filter]).await
+    page.fetch(call.conn().await?, "refund", &url, &[filter])
+        .await
 }
 
 /// `POST /v1/refunds/{id}`: nothing but the metadata can be changed.
@@ -103,7 +105,7 @@ pub(super) async fn update(
 ) -> Result<Value, ApiError> {
     let changes = Changes::parse(&mut params, &[])?;
     params.finish()?;
-    let before = objects::in_path(call.tx, "refund", id).await?;
+    let before = objects::in_path(call.conn().await?, "refund", id).await?;
     let mut refund = before.clone();
     changes.apply(&mut refund)?;
     save(call, &before, &refund).await?;
@@ -117,7 +119,7 @@ pub(super) async fn cancel(
     params: Params,
 ) -> Result<Value, ApiError> {
     params.finish()?;
-    let refund = objects::in_path(call.tx, "refund", id).await?;
+    let refund = objects::in_path(call.conn().await?, "refund", id).await?;
     let refund: Refund = serde_json::from_value(refund)?;
     let message = format!(
         "The refund {id} is {} and cannot be canceled: that is possible only while it is requires_action.",
@@ -128,9 +130,9 @@ pub(super) async fn cancel(
 
 /// Stores the new state of a refund and tells of it: under its own name, and as news of its charge.
 async fn save(call: &mut Call<'_>, before: &Value, after: &Value) -> Result<(), ApiError> {
-    objects::update(call.tx, objects::id(after), after).await?;
+    objects::update(call.tx, objects::id(after), after)?;
     for kind in ["refund.updated", "charge.refund.updated"] {
-        events::record_change(call, kind, before, after);
+        events::record_change(call, kind, before, after)?;
     }
     Ok(())
 }
@@ -138,12 +140,7 @@ async fn save(call: &mut Call<'_>, before: &Value, after: &Value) -> Result<(), 
 impl Refund {
     /// Money leaves the balance, or comes again: at once, also while the refund is pending. Returns the id of the
     /// balance transaction.
-    async fn move_money(
-        &self,
-        call: &mut Call<'_>,
-        kind: Kind,
-        amount: i64,
-    ) -> Result<String, ApiError> {
+    fn move_money(&self, call: &mut Call<'_>, kind: Kind, amount: i64) -> Result<String, ApiError> {
         let movement = Movement {
             kind,
             source: &self.id,
@@ -153,7 +150,7 @@ impl Refund {
             description: None,
             available_at_once: true,
         };
-        balance_transactions::record(call, movement).await
+        balance_transactions::record(call, &movement)
     }
 }
 

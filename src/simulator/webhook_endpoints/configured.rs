@@ -4,14 +4,13 @@
 //! recognised by, also when the API has given them another one since.
 
 use serde_json::json;
-use sqlx::SqliteConnection;
 
 use super::{KIND, Status, WebhookEndpoint, find, secrets};
-use crate::simulator::{WebhookTarget, error::ApiError, objects};
+use crate::simulator::{WebhookTarget, error::ApiError, objects, transaction::Tx};
 
 /// At the start: every endpoint of `targets` is there and enabled. One that is named no longer is disabled.
 pub(in crate::simulator) async fn configure(
-    tx: &mut SqliteConnection,
+    tx: &mut Tx,
     targets: &[WebhookTarget],
     now: i64,
 ) -> Result<(), ApiError> {
@@ -23,11 +22,11 @@ pub(in crate::simulator) async fn configure(
         };
         endpoint.url.clone_from(&target.url);
         endpoint.status = Status::Enabled;
-        objects::update(tx, &endpoint.id, &endpoint).await?;
+        objects::update(tx, &endpoint.id, &endpoint)?;
         // One that signs already may have been rolled since, and the rotation goes on.
-        let active = secrets::active_secrets(tx, &endpoint.id, now).await?;
+        let active = secrets::active_secrets(tx.conn().await?, &endpoint.id, now).await?;
         if !active.contains(&target.secret) {
-            secrets::replace(tx, &endpoint.id, &target.secret).await?;
+            secrets::replace(tx.conn().await?, &endpoint.id, &target.secret).await?;
         }
     }
     Ok(())
@@ -35,7 +34,7 @@ pub(in crate::simulator) async fn configure(
 
 /// After a reset: the endpoints of `targets` are as new but for their ids, and there are no others.
 pub(in crate::simulator) async fn restore(
-    tx: &mut SqliteConnection,
+    tx: &mut Tx,
     targets: &[WebhookTarget],
     now: i64,
 ) -> Result<(), ApiError> {
@@ -48,8 +47,8 @@ pub(in crate::simulator) async fn restore(
                 id: endpoint.id,
                 ..WebhookEndpoint::new(&target.url, now)?
             };
-            objects::update(tx, &fresh.id, &fresh).await?;
-            secrets::replace(tx, &fresh.id, &target.secret).await?;
+            objects::update(tx, &fresh.id, &fresh)?;
+            secrets::replace(tx.conn().await?, &fresh.id, &target.secret).await?;
             kept.push(fresh.id);
         }
     }
@@ -58,48 +57,44 @@ pub(in crate::simulator) async fn restore(
     )
     .bind(KIND)
     .bind(json!(kept).to_string())
-    .execute(tx)
+    .execute(tx.conn().await?)
     .await?;
     Ok(())
 }
 
-async fn disable_all(tx: &mut SqliteConnection) -> Result<(), ApiError> {
+async fn disable_all(tx: &mut Tx) -> Result<(), ApiError> {
     let ids: Vec<String> = sqlx::query_scalar("select endpoint_id from configured_endpoints")
-        .fetch_all(&mut *tx)
+        .fetch_all(tx.conn().await?)
         .await?;
     for id in ids {
-        if let Some(mut endpoint) = find(tx, &id).await? {
+        if let Some(mut endpoint) = find(tx.conn().await?, &id).await? {
             endpoint.status = Status::Disabled;
-            objects::update(tx, &id, &endpoint).await?;
+            objects::update(tx, &id, &endpoint)?;
         }
     }
     Ok(())
 }
 
 /// The endpoint that the command line means by `url`.
-async fn named(tx: &mut SqliteConnection, url: &str) -> Result<Option<WebhookEndpoint>, ApiError> {
+async fn named(tx: &mut Tx, url: &str) -> Result<Option<WebhookEndpoint>, ApiError> {
     let id: Option<String> =
         sqlx::query_scalar("select endpoint_id from configured_endpoints where url = $1")
             .bind(url)
-            .fetch_optional(&mut *tx)
+            .fetch_optional(tx.conn().await?)
             .await?;
     match id {
-        Some(id) => find(tx, &id).await,
+        Some(id) => find(tx.conn().await?, &id).await,
         None => Ok(None),
     }
 }
 
-async fn introduce(
-    tx: &mut SqliteConnection,
-    url: &str,
-    now: i64,
-) -> Result<WebhookEndpoint, ApiError> {
+async fn introduce(tx: &mut Tx, url: &str, now: i64) -> Result<WebhookEndpoint, ApiError> {
     let endpoint = WebhookEndpoint::new(url, now)?;
-    objects::insert(tx, &endpoint).await?;
+    objects::insert(tx, &endpoint)?;
     sqlx::query("insert into configured_endpoints (url, endpoint_id) values ($1, $2)")
         .bind(url)
         .bind(&endpoint.id)
-        .execute(tx)
+        .execute(tx.conn().await?)
         .await?;
     Ok(endpoint)
 }

@@ -70,9 +70,9 @@ pub(super) async fn create(call: &mut Call<'_>, mut params: Params) -> Result<Va
             format!("You have reached the maximum of {MAX_ENDPOINTS} test webhook endpoints.");
         return Err(ApiError::invalid(message).executed());
     }
-    objects::insert(call.tx, &endpoint).await?;
+    objects::insert(call.tx, &endpoint)?;
     let secret = secrets::fresh();
-    secrets::replace(call.tx, &endpoint.id, &secret).await?;
+    secrets::replace(call.conn().await?, &endpoint.id, &secret).await?;
     let mut shown = serde_json::to_value(&endpoint)?;
     objects::set(&mut shown, "secret", json!(secret));
     Ok(shown)
@@ -121,7 +121,7 @@ pub(super) async fn update(
     }
     merge_metadata(&mut endpoint.metadata, params.metadata_change()?)?;
     params.finish()?;
-    objects::update(call.tx, id, &endpoint).await?;
+    objects::update(call.tx, id, &endpoint)?;
     Ok(serde_json::to_value(endpoint)?)
 }
 
@@ -129,7 +129,7 @@ pub(super) async fn update(
 pub(super) async fn list(call: &mut Call<'_>, mut params: Params) -> Result<Value, ApiError> {
     let page = Page::parse(&mut params)?;
     params.finish()?;
-    page.fetch(call.tx, KIND, "/v1/webhook_endpoints", &[])
+    page.fetch(call.conn().await?, KIND, "/v1/webhook_endpoints", &[])
         .await
 }
 
@@ -141,7 +141,7 @@ pub(super) async fn delete(
 ) -> Result<Value, ApiError> {
     params.finish()?;
     let endpoint = in_path(call, id).await?;
-    objects::forget(call.tx, &endpoint.id).await?;
+    objects::forget(call.conn().await?, &endpoint.id).await?;
     Ok(json!({ "id": endpoint.id, "object": KIND, "deleted": true }))
 }
 
@@ -155,7 +155,9 @@ pub(super) async fn find(
 }
 
 async fn in_path(call: &mut Call<'_>, id: &str) -> Result<WebhookEndpoint, ApiError> {
-    find(call.tx, id).await?.ok_or_else(|| not_found(id))
+    find(call.conn().await?, id)
+        .await?
+        .ok_or_else(|| not_found(id))
 }
 
 /// The answer to a path with an id that no endpoint has.
@@ -166,7 +168,7 @@ pub(super) fn not_found(id: &str) -> ApiError {
 async fn count(call: &mut Call<'_>) -> Result<usize, ApiError> {
     let count: i64 = sqlx::query_scalar("select count(*) from objects where kind = $1")
         .bind(KIND)
-        .fetch_one(&mut *call.tx)
+        .fetch_one(call.conn().await?)
         .await?;
     Ok(usize::try_from(count).unwrap_or(usize::MAX))
 }

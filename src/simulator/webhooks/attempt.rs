@@ -15,8 +15,12 @@ use crate::simulator::{Shared, error::ApiError, faults::WebhookFault, objects};
 /// Before a delivery that could not be recorded is attempted again.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Attempts one due delivery. `fault` is what goes wrong with it.
-pub(super) async fn attempt(shared: Arc<Shared>, delivery: Delivery, fault: Option<WebhookFault>) {
+/// Attempts one due delivery. `fault` is what goes wrong with it. Says whether there is something to look for now.
+pub(super) async fn attempt(
+    shared: Arc<Shared>,
+    delivery: Delivery,
+    fault: Option<WebhookFault>,
+) -> bool {
     let fault_name = fault.map(WebhookFault::name).or(delivery.fault.as_deref());
     let attempted = async {
         let mut reader = shared.store.reader().await?;
@@ -26,7 +30,7 @@ pub(super) async fn attempt(shared: Arc<Shared>, delivery: Delivery, fault: Opti
         drop(reader);
         // Deleted a moment ago, and the delivery with it.
         let Some(letter) = written else {
-            return Ok(());
+            return Ok(false);
         };
         let receptions = if delivery.is_wanted {
             send(&shared, &letter, fault).await
@@ -43,21 +47,25 @@ pub(super) async fn attempt(shared: Arc<Shared>, delivery: Delivery, fault: Opti
                 "webhook"
             );
         }
-        let mut tx = shared.store.begin().await?;
+        let mut tx = shared.store.turn().await?;
         let outcome = Outcome {
             url: &letter.url,
             receptions: &receptions,
             fault: fault_name,
         };
-        conclude(&mut tx, &delivery, &outcome, shared.clock.now_ms()).await?;
+        let has_news = conclude(&mut tx, &delivery, &outcome, shared.clock.now_ms()).await?;
         tx.commit().await?;
-        Ok::<(), ApiError>(())
+        Ok::<bool, ApiError>(has_news)
     };
-    if let Err(error) = attempted.await {
-        // It stays pending and will be sent again: at least once, then.
-        let error = error.into_cause();
-        tracing::error!(%error, event = delivery.event_id, "cannot attempt or record a delivery");
-        tokio::time::sleep(PAUSE).await;
+    match attempted.await {
+        Ok(has_news) => has_news,
+        Err(error) => {
+            // It stays pending and will be sent again: at least once, then.
+            let error = error.into_cause();
+            tracing::error!(%error, event = delivery.event_id, "cannot attempt or record a delivery");
+            tokio::time::sleep(PAUSE).await;
+            true
+        }
     }
 }
 
@@ -93,12 +101,17 @@ pub(in crate::simulator) async fn send_now(
     number: u32,
 ) -> Result<Option<Vec<(String, Reception)>>, ApiError> {
     let mut tx = shared.store.read().await?;
-    if objects::find(&mut tx, "event", event_id).await?.is_none() {
+    if objects::find(tx.conn().await?, "event", event_id)
+        .await?
+        .is_none()
+    {
         return Ok(None);
     }
     let mut letters = Vec::new();
-    for endpoint_id in wanted_by(&mut tx, event_id).await? {
-        letters.extend(post::write(&mut tx, event_id, &endpoint_id, shared.clock.now()).await?);
+    for endpoint_id in wanted_by(tx.conn().await?, event_id).await? {
+        letters.extend(
+            post::write(tx.conn().await?, event_id, &endpoint_id, shared.clock.now()).await?,
+        );
     }
     drop(tx);
     let sends = letters.iter().map(|letter| async move {
@@ -119,7 +132,7 @@ pub(in crate::simulator) async fn send_now(
                 fault: None,
                 next_attempt_at: None,
             };
-            write_down(&mut tx, line, shared.clock.now_ms()).await?;
+            write_down(&mut tx, line, shared.clock.now_ms());
             sent.push((letter.url.clone(), reception));
         }
     }

@@ -13,6 +13,7 @@ use serde_json::json;
 use sqlx::SqliteConnection;
 
 use super::journal::{Line, Reception, is_success, write_down};
+use crate::simulator::transaction::Tx;
 
 /// When to try again after each failed attempt, in seconds: three times over a few hours, as in a sandbox at Stripe
 /// (<https://docs.stripe.com/webhooks#automatic-retries>).
@@ -32,10 +33,10 @@ pub(super) struct Delivery {
     pub(super) is_wanted: bool,
     /// Attempts that failed so far.
     pub(super) attempts: i64,
+    /// When it is due, in milliseconds of the simulator's clock.
+    pub(super) next_attempt_at: i64,
     /// What has made the coming attempt wait. No other fault strikes it then.
     pub(super) fault: Option<String>,
-    /// In milliseconds of the simulator's clock.
-    next_attempt_at: i64,
 }
 
 /// The endpoints that would get the event if it was made now.
@@ -87,26 +88,19 @@ pub(in crate::simulator) async fn count_pending(
     .await
 }
 
-/// What is to be delivered: at most `share` for each endpoint, and first the longest-waiting of each. What is not due yet
-/// comes after what is.
-#[derive(Debug)]
-pub(super) struct Queue {
-    pub(super) due: Vec<Delivery>,
-    /// When the next one will be due, in milliseconds. Unknown where an endpoint has its share.
-    pub(super) next_due_at: Option<i64>,
-}
-
-/// What is pending and not `under_way`.
-pub(super) async fn queue(
+/// Pending deliveries that are not `under_way`, whether their time has come or not: at most `share` for each endpoint, the
+/// soonest of each, and first the soonest of all.
+///
+/// So whoever finds room for all that are due learns as well when the next one will be.
+pub(super) async fn pending(
     tx: &mut SqliteConnection,
-    now_ms: i64,
     under_way: &[i64],
     share: usize,
-) -> sqlx::Result<Queue> {
-    let pending: Vec<Delivery> = sqlx::query_as(
+) -> sqlx::Result<Vec<Delivery>> {
+    sqlx::query_as(
         "select d.id, d.event_id, event.body ->> '$.type' as event_type, d.endpoint_id,
                 endpoint.body ->> '$.url' as url, endpoint.body ->> '$.status' = 'enabled' as is_wanted,
-                d.manual, d.attempts, d.fault, d.next_attempt_at
+                d.manual, d.attempts, d.next_attempt_at, d.fault
          from objects endpoint
          cross join deliveries d on d.id in (
            select id from deliveries
@@ -121,30 +115,17 @@ pub(super) async fn queue(
     .bind(json!(under_way).to_string())
     .bind(i64::try_from(share).unwrap_or(i64::MAX))
     .fetch_all(tx)
-    .await?;
-    let (due, later): (Vec<_>, Vec<_>) = pending
-        .into_iter()
-        .partition(|delivery| delivery.next_attempt_at <= now_ms);
-    let next_due_at = later.iter().map(|it| it.next_attempt_at).min();
-    Ok(Queue { due, next_due_at })
+    .await
 }
 
 /// Makes a delivery wait until `until_ms`, on account of a fault.
-pub(super) async fn postpone(
-    tx: &mut SqliteConnection,
-    delivery: &Delivery,
-    fault: &str,
-    until_ms: i64,
-) -> sqlx::Result<()> {
-    sqlx::query(
-        "update deliveries set fault = $2, next_attempt_at = $3 where id = $1 and state = 'pending'",
+pub(super) fn postpone(tx: &mut Tx, delivery: &Delivery, fault: &str, until_ms: i64) {
+    tx.write(
+        "update deliveries set fault = ?, next_attempt_at = ? where id = ? and state = 'pending'",
     )
-    .bind(delivery.id)
     .bind(fault)
     .bind(until_ms)
-    .execute(tx)
-    .await?;
-    Ok(())
+    .bind(delivery.id);
 }
 
 /// What came of an attempt of one or several copies.
@@ -155,13 +136,15 @@ pub(super) struct Outcome<'a> {
     pub(super) fault: Option<&'a str>,
 }
 
-/// Records an outcome. One copy that arrived is enough.
+/// Records an outcome, in the transaction that it begins. One copy that arrived is enough.
+///
+/// Says whether something is to be delivered on account of it: this one again, or what has waited to be overtaken by it.
 pub(super) async fn conclude(
-    tx: &mut SqliteConnection,
+    tx: &mut Tx,
     delivery: &Delivery,
     outcome: &Outcome<'_>,
     now_ms: i64,
-) -> sqlx::Result<()> {
+) -> sqlx::Result<bool> {
     let is_delivered = outcome.receptions.iter().any(is_success);
     let is_last = is_delivered || delivery.manual || !delivery.is_wanted;
     let next_attempt_at = if is_last {
@@ -174,15 +157,19 @@ pub(super) async fn conclude(
         (false, Some(_)) => "pending",
         (false, None) => "given_up",
     };
-    sqlx::query(
-        "update deliveries
+    let has_news: Option<bool> = sqlx::query_scalar(
+        "begin immediate;
+         update deliveries
          set state = $2, attempts = attempts + 1, fault = null, next_attempt_at = coalesce($3, next_attempt_at)
-         where id = $1 and state = 'pending'",
+         where id = $1 and state = 'pending'
+         returning state = 'pending' or exists (
+           select 1 from deliveries waiting
+           where waiting.endpoint_id = deliveries.endpoint_id and fault = 'reorder' and state = 'pending')",
     )
     .bind(delivery.id)
     .bind(state)
     .bind(next_attempt_at)
-    .execute(&mut *tx)
+    .fetch_optional(tx.conn().await?)
     .await?;
     for reception in outcome.receptions {
         let line = Line {
@@ -193,9 +180,9 @@ pub(super) async fn conclude(
             fault: outcome.fault,
             next_attempt_at,
         };
-        write_down(tx, line, now_ms).await?;
+        write_down(tx, line, now_ms);
     }
-    Ok(())
+    Ok(has_news.unwrap_or(false))
 }
 
 /// `None` when it was the last attempt.

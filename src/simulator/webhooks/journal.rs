@@ -3,7 +3,7 @@
 use serde::Serialize;
 use sqlx::SqliteConnection;
 
-use crate::simulator::clock;
+use crate::simulator::{clock, transaction::Tx};
 
 /// The newest attempts that the control call shows.
 pub(in crate::simulator) const SHOWN: i64 = 1000;
@@ -28,32 +28,26 @@ pub(super) struct Line<'a> {
 }
 
 /// Writes one line. A reset in the meantime has forgotten the event, and then there is nothing to write.
-pub(super) async fn write_down(
-    tx: &mut SqliteConnection,
-    line: Line<'_>,
-    now_ms: i64,
-) -> sqlx::Result<()> {
+pub(super) fn write_down(tx: &mut Tx, line: Line<'_>, now_ms: i64) {
     let (status, error) = match line.reception {
         Ok(status) => (Some(i64::from(*status)), None),
         Err(error) => (None, Some(error.as_str())),
     };
-    sqlx::query(
+    tx.write(
         "insert into delivery_attempts (event_id, endpoint_id, url, attempt, at, status, error, fault, next_attempt_at)
-         select $1, $2, $3, (select count(*) + 1 from delivery_attempts where event_id = $1 and endpoint_id = $2),
-                $4, $5, $6, $7, $8
-         where exists (select 1 from objects where id = $1)",
+         select event.id, endpoint.id, ?,
+                (select count(*) + 1 from delivery_attempts where event_id = event.id and endpoint_id = endpoint.id),
+                ?, ?, ?, ?, ?
+         from (select id from objects where id = ?) event, (select ? as id) endpoint",
     )
-    .bind(line.event_id)
-    .bind(line.endpoint_id)
     .bind(line.url)
     .bind(now_ms)
     .bind(status)
     .bind(error)
     .bind(line.fault)
     .bind(line.next_attempt_at)
-    .execute(tx)
-    .await?;
-    Ok(())
+    .bind(line.event_id)
+    .bind(line.endpoint_id);
 }
 
 /// An attempt to deliver an event, as the journal has it.

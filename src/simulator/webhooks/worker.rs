@@ -1,12 +1,12 @@
 //! The delivery worker: one loop that starts what is due and sleeps until the next is.
 //!
 //! Two bounds keep it fair. No endpoint has more than its share under way, so one that never answers fills its own
-//! places for a timeout at a time and nobody else's; and each looks for its own deliveries (see `due`), so one with
+//! places for a timeout at a time and nobody else's; and each looks for its own deliveries (see `pending`), so one with
 //! a long backlog hides nobody else's.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{collections::HashMap, future, sync::Arc, time::Duration};
 
-use tokio::task::{Id, JoinError, JoinSet};
+use tokio::task::{Id, JoinSet};
 
 use super::{
     MAX_PER_ENDPOINT,
@@ -30,7 +30,8 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 /// The attempts under way, by task: which delivery, to which endpoint.
 #[derive(Default)]
 struct UnderWay {
-    tasks: JoinSet<()>,
+    /// Each tells whether there is something to look for now that it has ended.
+    tasks: JoinSet<bool>,
     deliveries: HashMap<Id, (i64, String)>,
 }
 
@@ -46,16 +47,11 @@ pub(in crate::simulator) async fn work(shared: Arc<Shared>) {
                 Duration::from_secs(1)
             }
         };
-        shared.rests().await;
         tokio::select! {
             () = shared.stopping.cancelled() => {}
             _ = woken.changed() => {}
             () = tokio::time::sleep(nap) => {}
-            Some(ended) = under_way.tasks.join_next_with_id() => under_way.forget(ended),
-        }
-        // Whatever else has ended by now makes room in the same go.
-        while let Some(ended) = under_way.tasks.try_join_next_with_id() {
-            under_way.forget(ended);
+            () = under_way.makes_room() => {}
         }
     }
     let finish = async { while under_way.tasks.join_next().await.is_some() {} };
@@ -71,17 +67,20 @@ async fn start_what_is_due(
 ) -> sqlx::Result<Duration> {
     let now_ms = shared.clock.now_ms();
     let mut reader = shared.store.reader().await?;
-    let queue = deliveries::queue(&mut reader, now_ms, &under_way.ids(), MAX_PER_ENDPOINT).await?;
+    let pending = deliveries::pending(&mut reader, &under_way.ids(), MAX_PER_ENDPOINT).await?;
     drop(reader);
+    let (due, to_come): (Vec<_>, Vec<_>) = pending
+        .into_iter()
+        .partition(|delivery| delivery.next_attempt_at <= now_ms);
     // Faults strike in the order of events, before anything is sent: what is to be overtaken is held by then.
     let mut starting = Vec::new();
     let mut somebody_waits = false;
-    for delivery in under_way.with_room(queue.due) {
+    for delivery in under_way.with_room(due) {
         let fault = strike(shared, &delivery);
         if let Some((fault, wait)) = fault.and_then(makes_wait) {
             let until_ms = now_ms.saturating_add(wait);
             let mut tx = shared.store.begin().await?;
-            deliveries::postpone(&mut tx, &delivery, fault, until_ms).await?;
+            deliveries::postpone(&mut tx, &delivery, fault, until_ms);
             tx.commit().await?;
             somebody_waits = true;
         } else {
@@ -95,10 +94,11 @@ async fn start_what_is_due(
         // There is room for the next ones in their places.
         return Ok(Duration::ZERO);
     }
-    // What was written in between has woken us again. What an endpoint has beyond its share is due once there is room.
-    let nap = queue
-        .next_due_at
-        .and_then(|at| u64::try_from(at - now_ms).ok())
+    let nap = to_come
+        .iter()
+        .map(|delivery| delivery.next_attempt_at - now_ms)
+        .min()
+        .and_then(|wait_ms| u64::try_from(wait_ms).ok())
         .map(Duration::from_millis);
     Ok(nap.unwrap_or(MAX_NAP).min(MAX_NAP))
 }
@@ -126,13 +126,32 @@ fn makes_wait(fault: WebhookFault) -> Option<(&'static str, i64)> {
 }
 
 impl UnderWay {
-    fn forget(&mut self, ended: Result<(Id, ()), JoinError>) {
-        let task = ended.map_or_else(|panicked| panicked.id(), |(task, ())| task);
-        self.deliveries.remove(&task);
-    }
-
     fn ids(&self) -> Vec<i64> {
         self.deliveries.values().map(|(id, _)| *id).collect()
+    }
+
+    /// Waits until one has ended that leaves something to look for. Wherever there was room when it was looked last,
+    /// nothing that was due has been left.
+    async fn makes_room(&mut self) {
+        loop {
+            let Some(ended) = self.tasks.join_next_with_id().await else {
+                return future::pending().await;
+            };
+            let (task, has_news) = ended.unwrap_or_else(|panicked| (panicked.id(), true));
+            let was_full = self.is_full(task);
+            self.deliveries.remove(&task);
+            if has_news || was_full {
+                return;
+            }
+        }
+    }
+
+    /// Whether there is no room for another one at the endpoint of this one, or at all.
+    fn is_full(&self, task: Id) -> bool {
+        let endpoint = self.deliveries.get(&task).map(|(_, endpoint)| endpoint);
+        let endpoints = self.deliveries.values().map(|(_, endpoint)| endpoint);
+        let of_endpoint = endpoints.filter(|it| Some(*it) == endpoint).count();
+        of_endpoint >= MAX_PER_ENDPOINT || self.deliveries.len() >= MAX_IN_FLIGHT
     }
 
     /// As many of those that are due as there is room for.

@@ -1,2 +1,0 @@
--- The next delivery is looked for by its endpoint.
-drop index deliveries_next;
