@@ -125,12 +125,10 @@ async fn run(
 ) -> Result<Value, ApiError> {
     let expanded = expand::parse(&mut params, operation.answers_with)?;
     let mut answer = operation.run(call, id, params).await?;
-    expand::apply(
-        call.conn().await?,
-        &mut answer,
-        operation.answers_with,
-        &expanded,
-    )
-    .await?;
+    // Who asks for nothing sends nothing: what was written can wait for the commit.
+    if !expanded.is_empty() {
+        let conn = call.conn().await?;
+        expand::apply(conn, &mut answer, operation.answers_with, &expanded).await?;
+    }
     Ok(answer)
 }

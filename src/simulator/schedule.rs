@@ -17,7 +17,8 @@ use std::{sync::Arc, time::Duration};
 use tokio::sync::watch;
 
 use super::{
-    Shared, balance_transactions, call::Call, disputes, error::ApiError, payment_intents, refunds,
+    Shared, balance_transactions, call::Call, charges, disputes, error::ApiError, payment_intents,
+    refunds,
 };
 
 /// What can be scheduled. The words are stored: renaming a variant orphans its rows.
@@ -54,7 +55,7 @@ const MAX_SETTLED: usize = 100_000;
 impl Effect {
     async fn happen(self, call: &mut Call<'_>, id: &str) -> Result<(), ApiError> {
         match self {
-            Effect::AddToBalance => payment_intents::add_to_balance(call, id).await,
+            Effect::AddToBalance => charges::add_to_balance(call, id).await,
             Effect::ConcludeDispute => disputes::conclude(call, id).await,
             Effect::OpenDispute => disputes::open(call, id).await,
             Effect::ExpireAuthorization => payment_intents::expire(call, id).await,

@@ -173,11 +173,21 @@ pub(super) async fn recall(call: &mut Call<'_>, id: &str) -> Result<(), ApiError
     }
 }
 
-/// Asynchronous capture comes to its end: the balance transaction appears and `charge.updated` tells of it.
-pub(super) async fn add_to_balance(call: &mut Call<'_>, id: &str) -> Result<(), ApiError> {
-    let Some(mut charge) = find(call, id).await? else {
+/// The asynchronous capture of a payment intent comes to its end: the balance transaction of its charge appears and
+/// `charge.updated` tells of it.
+pub(super) async fn add_to_balance(call: &mut Call<'_>, intent: &str) -> Result<(), ApiError> {
+    let body: Option<String> = sqlx::query_scalar(
+        "select charge.body
+         from objects intent join objects charge on charge.id = intent.body ->> '$.latest_charge'
+         where intent.id = $1",
+    )
+    .bind(intent)
+    .fetch_optional(call.conn().await?)
+    .await?;
+    let Some(body) = body else {
         return Ok(());
     };
+    let mut charge: Charge = serde_json::from_str(&body)?;
     charge.balance_transaction = Some(charge.enter_balance(call).await?);
     let shown = charge.save(call)?;
     let before = json!({ "balance_transaction": null });

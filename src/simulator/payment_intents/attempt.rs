@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{PaymentIntent, Status, authenticate::is_approved, debit, find};
+use super::{PaymentIntent, Status, authenticate::is_approved, debit};
 use crate::simulator::{
     call::Call,
     charges,
@@ -154,17 +154,6 @@ pub(super) async fn succeed(
         schedule::later(call, ASYNCHRONOUS_CAPTURE_SECONDS, Effect::AddToBalance, id);
     }
     Ok(())
-}
-
-/// The moment after an asynchronous capture.
-pub(in crate::simulator) async fn add_to_balance(
-    call: &mut Call<'_>,
-    id: &str,
-) -> Result<(), ApiError> {
-    match find(call, id).await?.latest_charge {
-        Some(charge) => charges::add_to_balance(call, &charge).await,
-        None => Ok(()),
-    }
 }
 
 /// The bank refuses: a failed charge stays, and the intent waits for another card.

@@ -29,7 +29,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub(super) use self::{
-    attempt::add_to_balance,
     authenticate::{Verdict, authenticate},
     cancel::{cancel, expire},
     capture::capture,
