@@ -8,7 +8,7 @@ use crate::world::{
 };
 
 /// How much a page of the lab weighs at most, with its styles.
-const BYTES_MAX: usize = 30_000;
+const BYTES_MAX: usize = 30 * 1024;
 
 /// What the naive twin comes to: charges, orders, units off the shelf, mails.
 type Fault = [i64; 4];
