@@ -30,5 +30,6 @@ pub(super) use self::{
     worker::work,
 };
 
-/// Deliveries under way at a time to one endpoint.
-const MAX_PER_ENDPOINT: usize = 8;
+/// Deliveries under way at a time to one endpoint. A shop in a rush takes tens of milliseconds for each, and is told of some
+/// hundred payments a second.
+const MAX_PER_ENDPOINT: usize = 32;

@@ -234,11 +234,11 @@ async fn an_event_that_is_delivered_again_often_is_so_a_few_at_a_time() {
     .await;
     let event = control.deliveries().await.unwrap()[0].event.clone();
 
-    let sent = control.redeliver(&event, 20).await.unwrap();
+    let sent = control.redeliver(&event, 50).await.unwrap();
 
-    assert_eq!(sent.len(), 20);
-    assert!(receiver.letters().len() > 20);
-    assert!(receiver.most_at_a_time() <= 8);
+    assert_eq!(sent.len(), 50);
+    assert!(receiver.letters().len() > 50);
+    assert!(receiver.most_at_a_time() <= 32);
 }
 
 #[tokio::test]

@@ -99,18 +99,18 @@ async fn those_that_are_delayed_leave_their_places_to_others() {
     let receiver = Receiver::open().await;
     let world = World::with_webhook(receiver.url(), SECRET).await;
     world
-        .faults(json!({"on": {"webhook": "*"}, "fault": "drop", "times": 20}))
+        .faults(json!({"on": {"webhook": "*"}, "fault": "drop", "times": 50}))
         .await;
-    join_all((0..20).map(|_| world.buys("amount=100&currency=usd"))).await;
-    failed(&world, 20).await;
+    join_all((0..50).map(|_| world.buys("amount=100&currency=usd"))).await;
+    failed(&world, 50).await;
 
-    // All twenty are due at once, more than are sent at a time, and nearly all of them are to wait.
+    // All fifty are due at once, more than are sent at a time, and nearly all of them are to wait.
     world
-        .faults(json!({"on": {"webhook": "*"}, "fault": "delay", "delay_ms": 600_000, "times": 16}))
+        .faults(json!({"on": {"webhook": "*"}, "fault": "delay", "delay_ms": 600_000, "times": 46}))
         .await;
     world.advances(5).await;
 
     receiver.gets(4).await;
-    eventually("the others wait", || async { pending(&world).await == 16 }).await;
+    eventually("the others wait", || async { pending(&world).await == 46 }).await;
     assert_eq!(receiver.letters().len(), 4);
 }
