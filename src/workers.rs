@@ -17,7 +17,7 @@ use crate::db::{Db, Row};
 const NAP: Duration = Duration::from_secs(1);
 
 /// How long a worker that has found something does not look again. What comes in the meantime is claimed together.
-const REST: Duration = Duration::from_millis(20);
+const REST: Duration = Duration::from_millis(10);
 
 /// One kind of work.
 pub trait Work: Send + Sync + 'static {

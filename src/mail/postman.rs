@@ -84,7 +84,7 @@ macro_rules! due {
 
 impl Work for Postman {
     const NAME: &str = "postman";
-    const PLACES: usize = 8;
+    const PLACES: usize = 16;
     type Item = Claimed;
 
     async fn is_due(&self) -> sqlx::Result<bool> {

@@ -92,7 +92,7 @@ macro_rules! due {
 
 impl Work for Relay {
     const NAME: &str = "relay";
-    const PLACES: usize = 16;
+    const PLACES: usize = 32;
     type Item = Claimed;
 
     async fn is_due(&self) -> sqlx::Result<bool> {

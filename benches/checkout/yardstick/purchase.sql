@@ -2,7 +2,7 @@
 --
 -- pgbench runs it on PostgreSQL, and a loop of prepared statements on SQLite; nothing else of the shop takes part. The first
 -- three are the path of the checkout, the rest is what follows each payment. Left out is what is shared by many purchases
--- (claiming work takes up to 16 messages, or 8 mails, at a time) and what only reads (the session, the page of the purchase).
+-- (claiming work takes up to 32 messages, or 16 mails, at a time) and what only reads (the session, the page of the purchase).
 -- `tests/it/yardstick.rs` tells when the shop makes other statements than these, and prints what it makes.
 
 -- submit
