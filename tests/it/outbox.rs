@@ -3,7 +3,10 @@
 
 use std::{
     collections::BTreeSet,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -15,12 +18,13 @@ use boring_checkout::{
     ids::CheckoutId,
     outbox::{
         self, Message,
-        bus::{Bus, PublishError},
+        bus::{Bus, InProcess, PublishError},
         comeback::{self, Published},
         inbox::{CONSUMERS, consume},
         operator,
         relay::Relay,
     },
+    probe::{Boundary, Probe},
     workers::{Work as _, Workers},
 };
 use clap::Parser as _;
@@ -28,7 +32,7 @@ use futures_util::future::join_all;
 use serde_json::json;
 use tokio::time::timeout;
 
-use crate::world::{self, Database, Expected, ONCE, Shop, eventually};
+use crate::world::{self, Database, Expected, ONCE, Shop, eventually, probed};
 
 /// A bus that refuses the first news of some, and remembers what it took.
 #[derive(Debug, Default)]
@@ -113,6 +117,37 @@ async fn unpublished(shop: &Shop) -> i64 {
 }
 
 const PARKED: &str = "select count(*) from outbox where parked_at is not null";
+
+/// Each by itself would take a transaction for each consumer, and one for its mark.
+#[tokio::test]
+async fn what_is_published_at_once_shares_its_transactions() {
+    const NEWS: usize = 16;
+    let shop = Shop::open().await;
+    let commits = Arc::new(AtomicUsize::new(0));
+    let probe = Probe::new({
+        let commits = Arc::clone(&commits);
+        move |boundary| {
+            commits.fetch_add(
+                usize::from(boundary == Boundary::AfterCommit),
+                Ordering::SeqCst,
+            );
+            async { Ok(()) }
+        }
+    });
+    let till = probed(shop.app(), probe);
+    for _ in 0..NEWS {
+        writes(&shop.app().till, CheckoutId::new(), 1).await;
+    }
+    let bus = InProcess::new(till.db.clone(), till.clock.clone());
+    let relay = Relay::to(Arc::new(bus), &till.db, &till.clock);
+    assert_eq!(turn(&relay).await, NEWS);
+
+    assert_eq!(unpublished(&shop).await, 0);
+    let heard = shop.count("select count(*) from inbox").await;
+    assert_eq!(usize::try_from(heard), Ok(NEWS * CONSUMERS.len()));
+    let commits = commits.load(Ordering::SeqCst);
+    assert!(commits < 2 * NEWS, "{commits} commits");
+}
 
 #[tokio::test]
 async fn a_paid_order_is_shipped() {
