@@ -37,6 +37,30 @@ impl Order {
     }
 }
 
+/// A checkout, and what became of it.
+#[derive(Debug, sqlx::FromRow)]
+pub struct Bought {
+    /// The attempt to buy.
+    #[sqlx(flatten)]
+    pub checkout: Checkout,
+    order_number: Option<OrderNumber>,
+    ordered_at: Option<DateTime<Utc>>,
+}
+
+impl Bought {
+    /// `None` unless it was paid.
+    pub fn order(&self) -> Option<Order> {
+        let Money { minor, currency } = self.checkout.amount();
+        Some(Order {
+            number: self.order_number.clone()?,
+            checkout_id: self.checkout.id,
+            amount_minor: minor,
+            currency,
+            created_at: self.ordered_at?,
+        })
+    }
+}
+
 /// Places the order of a checkout that was just paid, and writes the news of it to the outbox, as a part of the
 /// transaction that recorded the payment.
 pub async fn place(tx: &mut Tx, checkout: &Checkout, now: DateTime<Utc>) -> sqlx::Result<()> {
@@ -90,12 +114,16 @@ impl OrderPlaced {
     }
 }
 
-/// The order of a checkout, when it has one.
-pub async fn of_checkout(db: &Db, id: CheckoutId) -> sqlx::Result<Option<Order>> {
+/// The checkout named `id`, with the order that it became.
+pub async fn with_checkout(db: &Db, id: CheckoutId) -> sqlx::Result<Option<Bought>> {
     retrying(|| {
-        db.query("select * from orders where checkout_id = $1")
-            .bind(id)
-            .fetch_optional()
+        db.query(
+            "select c.*, o.number as order_number, o.created_at as ordered_at
+             from checkouts c left join orders o on o.checkout_id = c.id
+             where c.id = $1",
+        )
+        .bind(id)
+        .fetch_optional()
     })
     .await
 }

@@ -2,8 +2,9 @@
 //!
 //! Each worker is safe to run in many processes at once, since it claims what it does with a guarded update. It looks
 //! when a transaction has left work for it, when a place has become free, and once a second anyway: for work that failed
-//! before, or whose worker died. Looking takes no lock, so that a shop with nothing to do does nothing; and after it has
-//! found something a worker rests for a moment, so that in a rush it takes up several pieces at once.
+//! before, or whose worker died. Looking takes no lock, so that a shop with nothing to do does nothing; and after a look
+//! a worker rests for a moment, so that in a rush it takes up several pieces at once, and does not look for its own work
+//! whenever there is some for another.
 
 use std::{sync::Arc, time::Duration};
 
@@ -16,7 +17,7 @@ use crate::db::{Db, Row};
 /// Nobody has to wake a worker for it to look again.
 const NAP: Duration = Duration::from_secs(1);
 
-/// How long a worker that has found something does not look again. What comes in the meantime is claimed together.
+/// How long a worker that has looked does not look again. What comes in the meantime is claimed together.
 const REST: Duration = Duration::from_millis(10);
 
 /// One kind of work.
@@ -76,9 +77,8 @@ impl Workers {
 async fn go_on<W: Work>(work: Arc<W>, mut woken: watch::Receiver<()>, stopping: CancellationToken) {
     let mut under_way = JoinSet::new();
     while !stopping.is_cancelled() {
-        if take_up(&work, &mut under_way).await {
-            stopping.run_until_cancelled(tokio::time::sleep(REST)).await;
-        }
+        take_up(&work, &mut under_way).await;
+        stopping.run_until_cancelled(tokio::time::sleep(REST)).await;
         tokio::select! {
             () = stopping.cancelled() => {}
             _ = woken.changed() => {}
@@ -91,15 +91,14 @@ async fn go_on<W: Work>(work: Arc<W>, mut woken: watch::Receiver<()>, stopping: 
     while under_way.join_next().await.is_some() {}
 }
 
-/// Fills the free places. `false` when there was nothing to take up.
-async fn take_up<W: Work>(work: &Arc<W>, under_way: &mut JoinSet<()>) -> bool {
+/// Fills the free places.
+async fn take_up<W: Work>(work: &Arc<W>, under_way: &mut JoinSet<()>) {
     let room = W::PLACES.saturating_sub(under_way.len());
     if room == 0 {
-        return false;
+        return;
     }
     match look(work.as_ref(), room).await {
         Ok(items) => {
-            let found = !items.is_empty();
             for item in items {
                 let work = Arc::clone(work);
                 under_way.spawn(async move {
@@ -108,12 +107,8 @@ async fn take_up<W: Work>(work: &Arc<W>, under_way: &mut JoinSet<()>) -> bool {
                     }
                 });
             }
-            found
         }
-        Err(error) => {
-            tracing::error!(worker = W::NAME, %error, "cannot look for work");
-            false
-        }
+        Err(error) => tracing::error!(worker = W::NAME, %error, "cannot look for work"),
     }
 }
 

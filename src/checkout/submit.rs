@@ -64,7 +64,8 @@ async fn submit_once(
     let crowd = till.crowds.join(purchase.key);
     let (leads_elsewhere, _inside) = loop {
         // The many repeats need no transaction. This look is a courtesy to them; what holds is the insert.
-        let found = existing(till.db.query(EXISTING), purchase).await?;
+        let look = || existing(till.db.query(EXISTING), purchase);
+        let found = crowd.looks(look).await?;
         let leads_elsewhere = found.is_some();
         if let Some(found) = found.filter(|found| found.idempotency_key == purchase.key) {
             return accept(found, purchase, id);

@@ -50,21 +50,21 @@ pub(super) struct Draft {
 impl Composer {
     /// The mail: in all that matters the same whenever it is asked for.
     pub async fn compose(&self, mail: &Mail) -> Result<Letter, ComposeError> {
-        let found = model::find(&self.db, mail.checkout_id).await?;
-        let checkout = found.ok_or(ComposeError::NothingToSay)?;
+        let found = orders::with_checkout(&self.db, mail.checkout_id).await?;
+        let bought = found.ok_or(ComposeError::NothingToSay)?;
+        let (checkout, order) = (&bought.checkout, bought.order());
         let lines = model::lines(&self.db, checkout.id).await?;
-        let order = orders::of_checkout(&self.db, checkout.id).await?;
         let subject = mail.subject(order.as_ref().map(|order| &order.number));
         let draft = match (mail.kind, &order) {
             (Kind::OrderConfirmation, Some(order)) => {
                 let link = self.links.to_order(&order.number, order.created_at);
-                confirmation::write(order, &checkout, &lines, link)?
+                confirmation::write(order, checkout, &lines, link)?
             }
-            (Kind::NotFulfilled, None) => self.not_fulfilled(&checkout, &lines).await?,
-            (Kind::RefundNotice, Some(order)) => self.refund_notice(mail, &checkout, order).await?,
+            (Kind::NotFulfilled, None) => self.not_fulfilled(checkout, &lines).await?,
+            (Kind::RefundNotice, Some(order)) => self.refund_notice(mail, checkout, order).await?,
             _ => return Err(ComposeError::NothingToSay),
         };
-        let message = self.address(&checkout, &subject, mail, draft)?;
+        let message = self.address(checkout, &subject, mail, draft)?;
         let name = format!("{subject}-{}{}", mail.kind, mail.suffix('-'));
         Ok(Letter { name, message })
     }

@@ -12,7 +12,8 @@ use super::{error::PageError, forward, path::Path, show, views, visitor::Visitor
 use crate::{
     app::App,
     checkout::{Checkout, Status, model},
-    clock, orders,
+    clock,
+    orders::{self, Bought, Order},
     refunds::late::{self, TooLate},
 };
 
@@ -26,10 +27,12 @@ pub async fn status(
 ) -> Result<Response, PageError> {
     let query = query.unwrap_or_default();
     let key = key_in(&query);
-    let mut checkout = find(&app, &visitor, &id, key.as_deref()).await?;
-    if forward::looked_at(&app, &checkout).await {
-        checkout = find(&app, &visitor, &id, key.as_deref()).await?;
+    let mut bought = find(&app, &visitor, &id, key.as_deref()).await?;
+    if forward::looked_at(&app, &bought.checkout).await {
+        bought = find(&app, &visitor, &id, key.as_deref()).await?;
     }
+    let order = bought.order();
+    let mut checkout = bought.checkout;
     // Back from the bank's page, as the provider's addition to the address tells, there is nothing left to confirm.
     // What the bank was told we learn in a moment.
     if query.contains("redirect_status=") {
@@ -38,7 +41,11 @@ pub async fn status(
     let has_cart = checkout.visitor_id == visitor.id;
     let lines = model::lines(&app.till.db, checkout.id).await?;
     let page = views::StatusPage {
-        chrome: visitor.chrome(&app).await?,
+        chrome: if checkout.status == Status::Paid && visitor.cart == Some(checkout.cart_id) {
+            Visitor::chrome_of(&app, 0)
+        } else {
+            visitor.chrome(&app).await?
+        },
         checkout_id: checkout.id.to_string(),
         again_url: match (has_cart, key) {
             (false, Some(key)) => format!("/checkouts/{}?key={key}", checkout.id),
@@ -57,7 +64,7 @@ pub async fn status(
             Status::Pending | Status::Paid => checkout.buyer.address_lines(),
             Status::Declined | Status::Canceled => Vec::new(),
         },
-        status: view(&app, &visitor, checkout).await?,
+        status: view(&app, &visitor, checkout, order).await?,
     };
     show::page(StatusCode::OK, &page)
 }
@@ -73,13 +80,13 @@ async fn find(
     visitor: &Visitor,
     id: &str,
     key: Option<&str>,
-) -> Result<Checkout, PageError> {
+) -> Result<Bought, PageError> {
     let id = id.parse().map_err(|_| PageError::NotFound)?;
     let now = app.till.clock.now();
     let has_link = key.is_some_and(|key| app.till.links.open_checkout(id, key, now));
-    model::find(&app.till.db, id)
+    orders::with_checkout(&app.till.db, id)
         .await?
-        .filter(|checkout| has_link || checkout.visitor_id == visitor.id)
+        .filter(|bought| has_link || bought.checkout.visitor_id == visitor.id)
         .ok_or(PageError::NotFound)
 }
 
@@ -97,6 +104,7 @@ async fn view(
     app: &App,
     visitor: &Visitor,
     checkout: Checkout,
+    order: Option<Order>,
 ) -> Result<views::Status, PageError> {
     if matches!(checkout.status, Status::Declined | Status::Canceled)
         && let Some(too_late) = late::of_checkout(&app.till.db, checkout.id).await?
@@ -115,7 +123,6 @@ async fn view(
             None => views::Status::Processing,
         },
         Status::Paid => {
-            let order = orders::of_checkout(&app.till.db, checkout.id).await?;
             let order = order.ok_or(sqlx::Error::RowNotFound)?;
             views::Status::Paid {
                 order_url: if checkout.visitor_id == visitor.id {

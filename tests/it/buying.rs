@@ -243,6 +243,47 @@ async fn a_crowd_with_one_form_leaves_the_database_to_others() {
     }
 }
 
+/// A purchase is there, and thirty copies of its form come together. The first looks, and who comes meanwhile is answered with
+/// what the second finds.
+#[tokio::test]
+async fn copies_that_come_together_share_a_look() {
+    let shop = Shop::open().await;
+    let buyer = shop.visitor().with_cart("TEA-01", 1).await;
+    let form = buyer.opens_checkout().await;
+    let purchase = Arc::new(purchase_of(&shop, &form).await);
+    let bought = buyer.submits(&form).await;
+    let looks = Arc::new(AtomicUsize::new(0));
+    let (probe, mut at_the_first_look) = holding({
+        let looks = Arc::clone(&looks);
+        move |boundary| {
+            let is_look =
+                matches!(boundary, Boundary::BeforeQuery(sql) if sql.contains("union all"));
+            is_look && looks.fetch_add(1, Ordering::SeqCst) == 0
+        }
+    });
+    let till = probed(shop.app(), probe);
+    let submits = || {
+        let (till, purchase) = (till.clone(), Arc::clone(&purchase));
+        tokio::spawn(async move { checkout::submit(&till, &purchase).await })
+    };
+    let mut copies = vec![submits()];
+    at_the_first_look.reached().await;
+    copies.extend((1..30).map(|_| submits()));
+    // The test has one thread: after each of them has had its turn on it, all wait.
+    for _ in 0..60 {
+        tokio::task::yield_now().await;
+    }
+    at_the_first_look.lets_go();
+
+    for copy in join_all(copies).await {
+        let Submitted::Existing(found) = copy.expect("no panic").expect("no error") else {
+            panic!("the key was inserted twice")
+        };
+        assert!(bought.location().ends_with(&found.id.to_string()));
+    }
+    assert_eq!(looks.load(Ordering::SeqCst), 2);
+}
+
 /// The first form of a cart wins the insert, and has ended by the time the second looks for it: the cart is free again.
 /// On SQLite nobody else can write in between.
 #[tokio::test]

@@ -24,7 +24,7 @@ use crate::{
     app::App,
     checkout::{self, Checkout, Status, SubmitError, Submitted, model, submit_error::Short},
     ids::CheckoutId,
-    orders,
+    orders::{self, Bought},
     refunds::late::{self, TooLate},
 };
 
@@ -79,13 +79,13 @@ pub async fn create(
         Submitted::Existing(_) => Some([(REPLAYED, "true")]),
     };
     let id = forward::submitted(&app, submitted).await;
-    let checkout = find(&app, client, id).await?;
-    let status = match checkout.status {
+    let bought = find(&app, client, id).await?;
+    let status = match bought.checkout.status {
         Status::Pending => StatusCode::ACCEPTED,
         Status::Paid | Status::Declined | Status::Canceled => StatusCode::CREATED,
     };
     let location = [(header::LOCATION, format!("{PATH}/checkouts/{id}"))];
-    let body = Json(body(&app, checkout).await?);
+    let body = Json(body(&app, bought).await?);
     Ok((status, location, replayed, body).into_response())
 }
 
@@ -105,33 +105,29 @@ pub async fn show(
     client: Client,
     Named(id): Named<CheckoutId>,
 ) -> Result<Json<bodies::Checkout>, Problem> {
-    let mut checkout = find(&app, client, id).await?;
-    if forward::looked_at(&app, &checkout).await {
-        checkout = find(&app, client, id).await?;
+    let mut bought = find(&app, client, id).await?;
+    if forward::looked_at(&app, &bought.checkout).await {
+        bought = find(&app, client, id).await?;
     }
-    Ok(Json(body(&app, checkout).await?))
+    Ok(Json(body(&app, bought).await?))
 }
 
 /// The checkout named `id`, if it is the client's. Another's is as good as none.
-async fn find(app: &App, client: Client, id: CheckoutId) -> Result<Checkout, Problem> {
-    let found = model::find(&app.till.db, id).await?;
+async fn find(app: &App, client: Client, id: CheckoutId) -> Result<Bought, Problem> {
+    let found = orders::with_checkout(&app.till.db, id).await?;
     found
-        .filter(|checkout| checkout.visitor_id == client.id)
+        .filter(|bought| bought.checkout.visitor_id == client.id)
         .ok_or_else(|| kinds::NOT_FOUND.problem())
 }
 
-async fn body(app: &App, checkout: Checkout) -> Result<bodies::Checkout, Problem> {
-    let db = &app.till.db;
-    let lines = model::lines(db, checkout.id).await?;
-    let order = match checkout.status {
-        Status::Paid => orders::of_checkout(db, checkout.id).await?,
-        Status::Pending | Status::Declined | Status::Canceled => None,
-    };
+async fn body(app: &App, bought: Bought) -> Result<bodies::Checkout, Problem> {
+    let number = bought.order().map(|order| order.number);
+    let checkout = bought.checkout;
+    let lines = model::lines(&app.till.db, checkout.id).await?;
     let failure = match checkout.status {
         Status::Declined | Status::Canceled => Some(failure(app, &checkout).await?),
         Status::Pending | Status::Paid => None,
     };
-    let number = order.map(|order| order.number);
     Ok(bodies::Checkout::of(
         checkout,
         &lines,
