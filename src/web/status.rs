@@ -42,6 +42,7 @@ pub async fn status(
     let lines = model::lines(&app.till.db, checkout.id).await?;
     let page = views::StatusPage {
         chrome: if checkout.status == Status::Paid && visitor.cart == Some(checkout.cart_id) {
+            // Nothing of a bought cart is counted, and most who come here have just bought theirs.
             Visitor::chrome_of(&app, 0)
         } else {
             visitor.chrome(&app).await?
