@@ -17,19 +17,21 @@ use boring_checkout::{
     outbox::{
         self, Message,
         bus::{Bus as _, PublishError},
-        inbox::CONSUMERS,
-        nats::{ACK_WAIT, Nats},
+        inbox::{CONSUMERS, Consumer},
+        nats::{ACK_WAIT, Nats, consume::Consuming},
         operator,
     },
+    probe::Boundary,
     secret::Secret,
     workers::Work as _,
 };
 use futures_util::future::join_all;
 use serde_json::json;
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     outbox::another_shop,
-    world::{Broker, Expected, ONCE, Process, Relay, Shop, Visitor, eventually, within},
+    world::{Broker, Expected, ONCE, Process, Relay, Shop, Visitor, eventually, holding, within},
 };
 
 const PARKED: &str = "select count(*) from outbox where parked_at is not null";
@@ -313,6 +315,51 @@ async fn a_stream_or_consumer_that_is_deleted_is_created_again() {
     buys(&shop).await;
     arrive(&shop, 3).await;
     shop.expects(so_many(3)).await;
+}
+
+/// The broker tells those who are just asking, and nobody else.
+#[tokio::test]
+async fn a_consumer_that_is_deleted_while_it_does_not_ask_is_created_again() {
+    let Some(broker) = Broker::open().await else {
+        return;
+    };
+    let bus = Nats::connect(&Secret::new(broker.url())).await;
+    let bus = bus.expect("a URL");
+    let shop = Shop::open().await;
+    let till = &shop.app().till;
+    let mailer = Consumer::Mailer.name();
+    let (probe, mut hold) =
+        holding(move |at| matches!(at, Boundary::BeforeAcknowledge(name) if name == mailer));
+    let consuming = Consuming {
+        nats: bus.clone(),
+        consumer: Consumer::Mailer,
+        db: till.db.with_probe(probe),
+        clock: till.clock.clone(),
+    };
+    let stopping = CancellationToken::new();
+    let mails = tokio::spawn(consuming.run(stopping.clone()));
+    broker.consumer(mailer).await;
+    buys(&shop).await;
+    published(&broker, &shop, bus.clone(), 1).await;
+    hold.reached().await;
+    eventually("nobody asks", || async {
+        broker.consumer(mailer).await.num_waiting == 0
+    })
+    .await;
+    let jetstream = broker.jetstream().await;
+    let stream = jetstream.get_stream("BORING_CHECKOUT").await;
+    let deleted = stream.expect("a stream").delete_consumer(mailer).await;
+    assert!(deleted.expect("deleted").success);
+
+    hold.lets_go();
+    buys(&shop).await;
+    published(&broker, &shop, bus, 2).await;
+    eventually("both purchases are heard of", || async {
+        shop.count("select count(*) from inbox").await == 2
+    })
+    .await;
+    stopping.cancel();
+    mails.await.expect("it ends");
 }
 
 #[tokio::test]
@@ -628,19 +675,10 @@ async fn caught_in_the_act(broker: &Broker) -> Caught {
     other.stop().await;
     buys(&shop).await;
     shop.settles().await;
-    let till = &shop.app().till;
     let bus = Nats::connect(&Secret::new(broker.url()))
         .await
         .expect("a URL");
-    let relay = outbox::relay::Relay::to(Arc::new(bus), &till.db, &till.clock);
-    eventually("it is published", || async {
-        till.clock.advance(Duration::from_secs(2));
-        for row in relay.claim(1).await.expect("a claim") {
-            relay.perform(row).await.expect("performed");
-        }
-        broker.stored().await == 1 && shop.count(UNPUBLISHED).await == 0
-    })
-    .await;
+    published(broker, &shop, bus, 1).await;
 
     let mut lock = shop.db().begin_alone().await.expect("a transaction");
     if shop.database.is_postgres() {
@@ -662,6 +700,20 @@ async fn caught_in_the_act(broker: &Broker) -> Caught {
         process,
         lock,
     }
+}
+
+/// Publishes what is in the outbox, so that there are so many messages.
+async fn published(broker: &Broker, shop: &Shop, bus: Nats, messages: u64) {
+    let till = &shop.app().till;
+    let relay = outbox::relay::Relay::to(Arc::new(bus), &till.db, &till.clock);
+    eventually("it is published", || async {
+        till.clock.advance(Duration::from_secs(2));
+        for row in relay.claim(1).await.expect("a claim") {
+            relay.perform(row).await.expect("performed");
+        }
+        broker.stored().await == messages && shop.count(UNPUBLISHED).await == 0
+    })
+    .await;
 }
 
 /// Waits until the broker has given up on the one that is dead, and all consumers have acknowledged.

@@ -15,7 +15,7 @@ use chrono::TimeDelta;
 use futures_util::StreamExt as _;
 use tokio::{
     sync::watch,
-    time::{Instant, timeout},
+    time::{Instant, sleep_until, timeout},
 };
 use tokio_util::sync::CancellationToken;
 
@@ -38,6 +38,10 @@ const BATCH: usize = 16;
 /// How long a request for messages stays open while there are few. Stopping waits for its end: what the server has sent by
 /// then, and nobody takes, is nobody else's until it has waited for an acknowledgement in vain.
 const PULL: Duration = Duration::from_secs(1);
+
+/// How much longer than [`PULL`] the server may be silent. It is for good when the consumer has been deleted at a moment when
+/// no request was open: later ones are answered by nobody.
+const SILENCE: Duration = Duration::from_secs(2);
 
 /// After this time in our hands a message is not begun any more. With [`PATIENCE`] it is less than the server waits for an
 /// acknowledgement.
@@ -105,7 +109,7 @@ impl Consuming {
         let _ = timeout(FLUSH, self.nats.jetstream.client().flush()).await;
     }
 
-    /// Consumes until the connection breaks, or it is time to look for what was lost.
+    /// Consumes until the connection breaks, the server is silent, or it is time to look for what was lost.
     async fn listen(&self, stopping: &CancellationToken) -> Result<(), async_nats::Error> {
         let mut is_up = self.nats.is_up.clone();
         is_up.mark_unchanged();
@@ -119,7 +123,9 @@ impl Consuming {
             && !is_up.has_changed().unwrap_or(true)
             && self.clock.now() < until
         {
-            self.pull(&queue, stopping, is_up.clone()).await?;
+            if !self.pull(&queue, stopping, is_up.clone()).await? {
+                break;
+            }
         }
         Ok(())
     }
@@ -149,13 +155,14 @@ impl Consuming {
     }
 
     /// Asks for a batch, and takes one message after the other, each as soon as it is there. When the connection breaks,
-    /// those that are there are consumed still: the server hears of it once it is back.
+    /// those that are there are consumed still: the server hears of it once it is back. `false` when the server has not even
+    /// said that there are no more.
     async fn pull(
         &self,
         queue: &PullConsumer,
         stopping: &CancellationToken,
         mut is_up: watch::Receiver<bool>,
-    ) -> Result<(), async_nats::Error> {
+    ) -> Result<bool, async_nats::Error> {
         let asked = Instant::now();
         let batch = queue.batch().max_messages(BATCH).expires(PULL);
         let mut batch = batch.messages().await?;
@@ -164,9 +171,10 @@ impl Consuming {
                 biased;
                 delivery = batch.next() => delivery,
                 _ = is_up.changed() => None,
+                () = sleep_until(asked + PULL + SILENCE) => return Ok(false),
             };
             let Some(delivery) = delivery.transpose()? else {
-                return Ok(());
+                return Ok(true);
             };
             let answer = if asked.elapsed() < IN_HAND && !stopping.is_cancelled() {
                 self.answer(&delivery).await?
