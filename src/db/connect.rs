@@ -9,7 +9,13 @@ use sqlx::{
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 
-use super::{Db, Pools, news::News, retrying, shared_commit::Writer, uncancelled};
+use super::{
+    Db, Pools,
+    connections::{Connections, FRESH},
+    news::News,
+    retrying,
+    shared_commit::Writer,
+};
 
 static SQLITE_MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
 static POSTGRES_MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
@@ -28,10 +34,6 @@ const SQLITE_READERS: u32 = 4;
 /// Connections of one process on PostgreSQL. A phase holds one for a few milliseconds and never during a call
 /// to the provider, so few serve many; every one costs the server memory.
 const POSTGRES_CONNECTIONS: u32 = 16;
-
-/// A connection that was used within this time is handed out unasked; an older one is pinged first. It saves
-/// a round trip for each phase under load, and a lost connection found too late is what `retrying` is for.
-const FRESH: Duration = Duration::from_secs(1);
 
 impl Db {
     /// Opens the database named by `url` and brings its schema up to date. Safe for several processes at once.
@@ -100,17 +102,17 @@ async fn open_sqlite(url: &str, schema: Schema) -> sqlx::Result<Db> {
     if schema == Schema::BringUpToDate {
         // sqlx locks the database while it migrates PostgreSQL, but not SQLite. Inside one write transaction, a
         // second process that starts now waits, and then finds nothing to do.
-        let mut tx = uncancelled(&writer, "begin immediate").await?;
+        let mut tx = writer.begin_with("begin immediate").await?;
         SQLITE_MIGRATIONS.run_direct(None, &mut *tx, false).await?;
         tx.commit().await?;
     }
+    let writer = Connections::of(writer);
     // A database in memory lives and dies with its one connection, which reads must share.
     let readers = if url.contains(":memory:") || url.contains("mode=memory") {
         writer.clone()
     } else {
-        pool.max_connections(SQLITE_READERS)
-            .connect_with(options.read_only(true))
-            .await?
+        let readers = pool.max_connections(SQLITE_READERS);
+        Connections::of(readers.connect_with(options.read_only(true)).await?)
     };
     Ok(Db {
         pools: Pools::Sqlite {
@@ -158,7 +160,7 @@ async fn open_postgres(
         migrate_postgres(&pool).await?;
     }
     Ok(Db {
-        pools: Pools::Postgres(pool),
+        pools: Pools::Postgres(Connections::of(pool)),
         probe: None,
         news: News::none(),
     })

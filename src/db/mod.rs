@@ -20,6 +20,7 @@
 //! statement by itself, for which a transaction would only add round trips.
 
 mod connect;
+mod connections;
 mod news;
 mod query;
 mod retry;
@@ -28,9 +29,9 @@ mod tx;
 
 use std::{fmt, panic::Location, sync::Arc};
 
-use sqlx::{Database, PgPool, Pool, SqlitePool, Transaction};
+use sqlx::{Postgres, Sqlite};
 
-use self::{news::News, query::Watch, shared_commit::Writer, tx::Conn};
+use self::{connections::Connections, news::News, query::Watch, shared_commit::Writer, tx::Conn};
 pub use self::{
     query::{Query, Row, Value},
     retry::{Transient, retrying},
@@ -53,9 +54,9 @@ enum Pools {
     /// "database is locked".
     Sqlite {
         writer: Writer,
-        readers: SqlitePool,
+        readers: Connections<Sqlite>,
     },
-    Postgres(PgPool),
+    Postgres(Connections<Postgres>),
 }
 
 impl Db {
@@ -79,7 +80,7 @@ impl Db {
         report(self.probe(), Boundary::BeforeBegin).await?;
         let conn = match &self.pools {
             Pools::Sqlite { writer, .. } => Conn::Turn(writer.begin(is_alone).await?),
-            Pools::Postgres(pool) => Conn::Postgres(uncancelled(pool, "begin").await?),
+            Pools::Postgres(all) => Conn::Postgres(all.begin("begin").await?),
         };
         tracing::debug!("begin");
         Tx::writing(conn, self, is_alone).await
@@ -89,10 +90,10 @@ impl Db {
     pub async fn read(&self) -> sqlx::Result<Tx> {
         report(self.probe(), Boundary::BeforeSnapshot).await?;
         let conn = match &self.pools {
-            Pools::Sqlite { readers, .. } => Conn::Snapshot(uncancelled(readers, "begin").await?),
-            Pools::Postgres(pool) => {
+            Pools::Sqlite { readers, .. } => Conn::Snapshot(readers.begin("begin").await?),
+            Pools::Postgres(all) => {
                 let begin = "begin isolation level repeatable read, read only";
-                Conn::Postgres(uncancelled(pool, begin).await?)
+                Conn::Postgres(all.begin(begin).await?)
             }
         };
         Tx::reading(conn, self).await
@@ -103,8 +104,8 @@ impl Db {
     pub fn query(&self, sql: &'static str) -> Query<'_> {
         let (place, watch) = (Location::caller(), Watch::alone(self.probe()));
         match &self.pools {
-            Pools::Sqlite { readers, .. } => Query::on_sqlite_pool(sql, place, readers, watch),
-            Pools::Postgres(pool) => Query::on_postgres_pool(sql, place, pool, watch),
+            Pools::Sqlite { readers, .. } => Query::on_any_sqlite(sql, place, readers, watch),
+            Pools::Postgres(all) => Query::on_any_postgres(sql, place, all, watch),
         }
     }
 
@@ -140,24 +141,17 @@ impl Db {
     /// Opens as many connections as there may be, within the runtime of whoever asks; those of SQLite are opened when they
     /// are needed.
     pub async fn open_all(&self) -> sqlx::Result<()> {
-        let Pools::Postgres(pool) = &self.pools else {
-            return Ok(());
-        };
-        let mut held = Vec::new();
-        while pool.size() < pool.options().get_max_connections() {
-            held.push(pool.acquire().await?);
+        match &self.pools {
+            Pools::Sqlite { .. } => Ok(()),
+            Pools::Postgres(all) => all.open_all().await,
         }
-        Ok(())
     }
 
     /// Whether nobody holds a connection.
     pub fn is_at_rest(&self) -> bool {
-        fn is_at_rest<DB: Database>(pool: &Pool<DB>) -> bool {
-            usize::try_from(pool.size()).is_ok_and(|size| size == pool.num_idle())
-        }
         match &self.pools {
-            Pools::Sqlite { writer, readers } => is_at_rest(writer.pool()) && is_at_rest(readers),
-            Pools::Postgres(pool) => is_at_rest(pool),
+            Pools::Sqlite { writer, readers } => writer.is_at_rest() && readers.is_at_rest(),
+            Pools::Postgres(all) => all.is_at_rest(),
         }
     }
 
@@ -166,9 +160,9 @@ impl Db {
         match &self.pools {
             Pools::Sqlite { writer, readers } => {
                 readers.close().await;
-                writer.pool().close().await;
+                writer.close().await;
             }
-            Pools::Postgres(pool) => pool.close().await,
+            Pools::Postgres(all) => all.close().await,
         }
     }
 }
@@ -181,18 +175,4 @@ impl fmt::Debug for Db {
             "Db(sqlite)"
         })
     }
-}
-
-/// Begins in a task of its own, which a caller that goes away does not cancel.
-///
-/// With sqlx 0.9.0 a `begin` cancelled half-way can hand a PostgreSQL connection back to the pool inside a
-/// transaction (its issues 4385 and 4393). Here the task finishes, and dropping its transaction rolls it back.
-async fn uncancelled<DB: Database>(
-    pool: &Pool<DB>,
-    begin: &'static str,
-) -> sqlx::Result<Transaction<'static, DB>> {
-    let pool = pool.clone();
-    tokio::spawn(async move { pool.begin_with(begin).await })
-        .await
-        .unwrap_or(Err(sqlx::Error::WorkerCrashed))
 }

@@ -7,11 +7,11 @@
 
 use std::{sync::Arc, time::Duration};
 
-use sqlx::{PgPool, pool::PoolOptions, postgres::PgListener};
+use sqlx::{PgPool, Postgres, pool::PoolOptions, postgres::PgListener};
 use tokio::sync::watch;
 use uuid::Uuid;
 
-use super::{Db, Pools};
+use super::{Db, Pools, connections::Connections};
 
 /// Every process listens here; which database they mean, and who they are, stands in the message.
 const CHANNEL: &str = "boring_checkout_work";
@@ -55,21 +55,16 @@ impl Db {
     /// Tells the other processes on this database of work that this one leaves, and hears of theirs, until it is
     /// dropped. On SQLite it has nothing to do.
     pub async fn exchange_news(&self) {
-        if let Pools::Postgres(pool) = &self.pools {
+        if let Pools::Postgres(all) = &self.pools {
             let me = Uuid::new_v4().to_string();
-            tokio::join!(self.tell(pool, &me), self.hear(pool, &me));
+            tokio::join!(self.tell(all, &me), self.hear(all.pool(), &me));
         }
     }
 
-    async fn tell(&self, pool: &PgPool, me: &str) {
+    async fn tell(&self, all: &Connections<Postgres>, me: &str) {
         let mut left = self.news.own.subscribe();
         while left.changed().await.is_ok() {
-            let told = sqlx::query("select pg_notify($1, current_schema() || '/' || $2)")
-                .bind(CHANNEL)
-                .bind(me)
-                .execute(pool)
-                .await;
-            if let Err(error) = told {
+            if let Err(error) = notify(all, me).await {
                 tracing::debug!(%error, "the other processes are not told of new work");
             }
             tokio::time::sleep(REST).await;
@@ -104,4 +99,15 @@ impl Db {
             }
         }
     }
+}
+
+async fn notify(all: &Connections<Postgres>, me: &str) -> sqlx::Result<()> {
+    let mut conn = all.lend().await?;
+    sqlx::query("select pg_notify($1, current_schema() || '/' || $2)")
+        .bind(CHANNEL)
+        .bind(me)
+        .execute(conn.conn())
+        .await?;
+    conn.give_back();
+    Ok(())
 }

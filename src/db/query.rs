@@ -3,12 +3,13 @@
 use std::{mem, panic::Location};
 
 use sqlx::{
-    AssertSqlSafe, Encode, FromRow, PgConnection, PgPool, Postgres, SqlSafeStr, SqlStr, Sqlite,
-    SqliteConnection, SqlitePool, Type,
+    AssertSqlSafe, Encode, FromRow, PgConnection, Postgres, SqlSafeStr, SqlStr, Sqlite,
+    SqliteConnection, Type,
     postgres::{PgArguments, PgRow},
     sqlite::{SqliteArguments, SqliteRow},
 };
 
+use super::connections::Connections;
 use crate::probe::{self, Boundary, Failure, Probe};
 
 /// Where a statement stands in the source.
@@ -25,9 +26,9 @@ pub struct Query<'t> {
 
 enum Statement<'t> {
     Sqlite(SqliteQuery<'t>, &'t mut SqliteConnection),
-    SqlitePool(SqliteQuery<'t>, &'t SqlitePool),
+    AnySqlite(SqliteQuery<'t>, &'t Connections<Sqlite>),
     Postgres(PostgresQuery<'t>, &'t mut PgConnection),
-    PostgresPool(PostgresQuery<'t>, &'t PgPool),
+    AnyPostgres(PostgresQuery<'t>, &'t Connections<Postgres>),
 }
 
 type SqliteQuery<'t> = sqlx::query::Query<'t, Sqlite, SqliteArguments>;
@@ -38,11 +39,9 @@ impl<'t> Query<'t> {
     pub fn bind<'v>(mut self, value: impl Value<'v>) -> Self {
         self.statement = match self.statement {
             Statement::Sqlite(query, conn) => Statement::Sqlite(query.bind(value), conn),
-            Statement::SqlitePool(query, pool) => Statement::SqlitePool(query.bind(value), pool),
+            Statement::AnySqlite(query, all) => Statement::AnySqlite(query.bind(value), all),
             Statement::Postgres(query, conn) => Statement::Postgres(query.bind(value), conn),
-            Statement::PostgresPool(query, pool) => {
-                Statement::PostgresPool(query.bind(value), pool)
-            }
+            Statement::AnyPostgres(query, all) => Statement::AnyPostgres(query.bind(value), all),
         };
         self
     }
@@ -52,9 +51,19 @@ impl<'t> Query<'t> {
         self.watch.before(self.sql).await?;
         let changed = match self.statement {
             Statement::Sqlite(query, conn) => query.execute(conn).await?.rows_affected(),
-            Statement::SqlitePool(query, pool) => query.execute(pool).await?.rows_affected(),
+            Statement::AnySqlite(query, all) => {
+                let mut conn = all.lend().await?;
+                let done = query.execute(conn.conn()).await?;
+                conn.give_back();
+                done.rows_affected()
+            }
             Statement::Postgres(query, conn) => query.execute(conn).await?.rows_affected(),
-            Statement::PostgresPool(query, pool) => query.execute(pool).await?.rows_affected(),
+            Statement::AnyPostgres(query, all) => {
+                let mut conn = all.lend().await?;
+                let done = query.execute(conn.conn()).await?;
+                conn.give_back();
+                done.rows_affected()
+            }
         };
         log(self.sql, self.place, changed);
         self.watch.after(self.sql).await?;
@@ -94,9 +103,19 @@ impl<'t> Query<'t> {
         self.watch.before(self.sql).await?;
         let rows = match self.statement {
             Statement::Sqlite(query, conn) => load(&query.fetch_all(conn).await?),
-            Statement::SqlitePool(query, pool) => load(&query.fetch_all(pool).await?),
+            Statement::AnySqlite(query, all) => {
+                let mut conn = all.lend().await?;
+                let rows = query.fetch_all(conn.conn()).await?;
+                conn.give_back();
+                load(&rows)
+            }
             Statement::Postgres(query, conn) => load(&query.fetch_all(conn).await?),
-            Statement::PostgresPool(query, pool) => load(&query.fetch_all(pool).await?),
+            Statement::AnyPostgres(query, all) => {
+                let mut conn = all.lend().await?;
+                let rows = query.fetch_all(conn.conn()).await?;
+                conn.give_back();
+                load(&rows)
+            }
         }?;
         log(
             self.sql,
@@ -122,13 +141,13 @@ impl<'t> Query<'t> {
         }
     }
 
-    pub(super) fn on_sqlite_pool(
+    pub(super) fn on_any_sqlite(
         sql: &'static str,
         place: Place,
-        pool: &'t SqlitePool,
+        all: &'t Connections<Sqlite>,
         watch: Watch<'t>,
     ) -> Self {
-        let statement = Statement::SqlitePool(sqlx::query(sql), pool);
+        let statement = Statement::AnySqlite(sqlx::query(sql), all);
         Self {
             sql,
             place,
@@ -152,13 +171,13 @@ impl<'t> Query<'t> {
         }
     }
 
-    pub(super) fn on_postgres_pool(
+    pub(super) fn on_any_postgres(
         sql: &'static str,
         place: Place,
-        pool: &'t PgPool,
+        all: &'t Connections<Postgres>,
         watch: Watch<'t>,
     ) -> Self {
-        let statement = Statement::PostgresPool(sqlx::query(with_postgres_parts(sql)), pool);
+        let statement = Statement::AnyPostgres(sqlx::query(with_postgres_parts(sql)), all);
         Self {
             sql,
             place,

@@ -25,13 +25,16 @@ use std::{
     },
 };
 
-use sqlx::{Sqlite, SqliteConnection, SqlitePool, pool::PoolConnection};
+use sqlx::{Sqlite, SqliteConnection};
 use tokio::{
     sync::{Mutex, OwnedMutexGuard, oneshot},
     time::timeout,
 };
 
-use super::connect::PATIENCE;
+use super::{
+    connect::PATIENCE,
+    connections::{Connections, Engine as _, Lent},
+};
 
 /// After so many turns it is committed, whoever waits: so long the first of them waits at most. More would save little.
 const TURNS_MAX: usize = 16;
@@ -39,8 +42,8 @@ const TURNS_MAX: usize = 16;
 /// The writer of a database, for whom others queue. Clones share it.
 #[derive(Clone)]
 pub(super) struct Writer {
-    /// Of one connection.
-    pool: SqlitePool,
+    /// Just one.
+    connections: Connections<Sqlite>,
     /// Who has the lock has the turn. It is fair: turns are taken in order of arrival.
     group: Arc<Mutex<Group>>,
     waiting: Arc<AtomicUsize>,
@@ -57,7 +60,7 @@ struct Group {
 
 /// A transaction.
 struct Open {
-    conn: PoolConnection<Sqlite>,
+    conn: Lent<Sqlite>,
     is_alone: bool,
     /// Who waits to be told: whoever has ended, but for those who have changed nothing and seen nothing that may be lost.
     ended: Vec<oneshot::Sender<sqlx::Result<()>>>,
@@ -66,17 +69,23 @@ struct Open {
 }
 
 impl Writer {
-    /// On a pool of one connection.
-    pub(super) fn new(pool: SqlitePool) -> Self {
+    /// On the only connection that there is.
+    pub(super) fn new(connections: Connections<Sqlite>) -> Self {
         Self {
-            pool,
+            connections,
             group: Arc::default(),
             waiting: Arc::default(),
         }
     }
 
-    pub(super) fn pool(&self) -> &SqlitePool {
-        &self.pool
+    /// Whether nobody writes.
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.connections.is_at_rest()
+    }
+
+    /// Closes the connection.
+    pub(super) async fn close(&self) {
+        self.connections.close().await;
     }
 
     /// Waits for a turn. When `is_alone`, it shares its transaction with nobody.
@@ -97,7 +106,7 @@ impl Writer {
             group.close().await;
         }
         match &mut group.open {
-            None => group.open = Some(Open::begin(&self.pool, is_alone).await?),
+            None => group.open = Some(Open::begin(&self.connections, is_alone).await?),
             Some(open) => {
                 if let Err(error) = open.go_on().await {
                     group.close().await;
@@ -125,7 +134,8 @@ pub(super) struct Turn {
 impl Turn {
     pub(super) fn conn(&mut self) -> &mut SqliteConnection {
         let open = self.group.as_mut().and_then(|group| group.open.as_mut());
-        &mut open.expect("a turn has a transaction until it ends").conn
+        let open = open.expect("a turn has a transaction until it ends");
+        open.conn.conn()
     }
 
     /// Keeps or undoes what was written. Returns once all that the turn has seen is on disk; an error means that all of it
@@ -171,14 +181,11 @@ impl Drop for Turn {
 impl Group {
     /// Ends the transaction, if one is open, and tells everybody.
     async fn close(&mut self) {
-        let Some(mut open) = self.open.take() else {
+        let Some(open) = self.open.take() else {
             return;
         };
-        let done = open.end().await;
-        if done.is_err() {
-            // Which fails when SQLite has done so by itself. Either way the connection is as good as new.
-            let _ = run("rollback", &mut open.conn).await;
-        }
+        let sql = open.ending();
+        let done = open.conn.end(sql).await;
         for tell in open.ended {
             // Whoever has gone away needs to know nothing.
             let _ = tell.send(done.as_ref().map_err(lost).copied());
@@ -187,15 +194,9 @@ impl Group {
 }
 
 impl Open {
-    async fn begin(pool: &SqlitePool, is_alone: bool) -> sqlx::Result<Self> {
-        let mut conn = pool.acquire().await?;
-        if let Err(error) = run("begin immediate", &mut conn).await {
-            // Should one still be open that could not even be rolled back, it is not in the way for ever.
-            let _ = run("rollback", &mut conn).await;
-            return Err(error);
-        }
+    async fn begin(connections: &Connections<Sqlite>, is_alone: bool) -> sqlx::Result<Self> {
         Ok(Self {
-            conn,
+            conn: connections.begin("begin immediate").await?,
             is_alone,
             ended: Vec::new(),
             is_kept: false,
@@ -209,26 +210,21 @@ impl Open {
             (_, true) => "release turn; savepoint turn",
             (_, false) => "rollback to turn",
         };
-        run(sql, &mut self.conn).await
+        Sqlite::run(self.conn.conn(), sql).await
     }
 
-    async fn end(&mut self) -> sqlx::Result<()> {
-        let sql = match (self.ended.len(), self.is_kept) {
+    fn ending(&self) -> &'static str {
+        match (self.ended.len(), self.is_kept) {
             (0, _) => "rollback",
             (_, true) => "commit",
             (_, false) => "rollback to turn; commit",
-        };
-        run(sql, &mut self.conn).await
+        }
     }
 
     /// Whether nobody else is to have a turn in it.
     fn is_full(&self) -> bool {
         self.is_alone || self.ended.is_empty() || self.ended.len() >= TURNS_MAX
     }
-}
-
-async fn run(sql: &'static str, conn: &mut SqliteConnection) -> sqlx::Result<()> {
-    sqlx::raw_sql(sql).execute(conn).await.map(|_| ())
 }
 
 /// What those are told whose work is lost, or may be: that another run may succeed.

@@ -2,9 +2,9 @@
 
 use std::{fmt, io, mem, panic::Location, sync::Arc, thread};
 
-use sqlx::{Postgres, Sqlite, Transaction};
+use sqlx::{Postgres, Sqlite};
 
-use super::{Db, News, Query, query::Watch, shared_commit::Turn};
+use super::{Db, News, Query, connections::Lent, query::Watch, shared_commit::Turn};
 use crate::probe::{Boundary, Failure, Probe, report};
 
 /// A transaction on either engine. Dropped without [`commit`](Tx::commit), it rolls back.
@@ -22,8 +22,8 @@ pub struct Tx {
 /// What it is a transaction of.
 pub(super) enum Conn {
     Turn(Turn),
-    Snapshot(Transaction<'static, Sqlite>),
-    Postgres(Transaction<'static, Postgres>),
+    Snapshot(Lent<Sqlite>),
+    Postgres(Lent<Postgres>),
 }
 
 impl Tx {
@@ -69,8 +69,8 @@ impl Tx {
         let watch = Watch::within(self.probe.as_ref(), &mut self.state.is_whole);
         match &mut self.conn {
             Conn::Turn(turn) => Query::on_sqlite(sql, place, turn.conn(), watch),
-            Conn::Snapshot(tx) => Query::on_sqlite(sql, place, tx, watch),
-            Conn::Postgres(tx) => Query::on_postgres(sql, place, tx, watch),
+            Conn::Snapshot(tx) => Query::on_sqlite(sql, place, tx.conn(), watch),
+            Conn::Postgres(tx) => Query::on_postgres(sql, place, tx.conn(), watch),
         }
     }
 
@@ -89,8 +89,8 @@ impl Tx {
         report(self.probe.as_ref(), Boundary::BeforeCommit).await?;
         match self.conn {
             Conn::Turn(turn) => turn.end(true).await?,
-            Conn::Snapshot(tx) => tx.commit().await?,
-            Conn::Postgres(tx) => tx.commit().await?,
+            Conn::Snapshot(tx) => tx.end("commit").await?,
+            Conn::Postgres(tx) => tx.end("commit").await?,
         }
         self.state.may_lose = false;
         tracing::debug!("commit");
@@ -106,8 +106,8 @@ impl Tx {
         self.state.is_whole = false;
         match self.conn {
             Conn::Turn(turn) => turn.end(false).await,
-            Conn::Snapshot(tx) => tx.rollback().await,
-            Conn::Postgres(tx) => tx.rollback().await,
+            Conn::Snapshot(tx) => tx.end("rollback").await,
+            Conn::Postgres(tx) => tx.end("rollback").await,
         }
     }
 

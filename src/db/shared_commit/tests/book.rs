@@ -126,8 +126,9 @@ fn writer(db: &Db) -> &Writer {
 /// Counts the commits, and lets SQLite refuse so many of the next.
 async fn watch(db: &Db, commits: &Arc<AtomicUsize>, refused: &Arc<AtomicUsize>) {
     let (commits, refused) = (Arc::clone(commits), Arc::clone(refused));
-    let mut conn = writer(db).pool.acquire().await.expect("a connection");
-    let mut handle = conn.lock_handle().await.expect("a handle");
+    let connection = writer(db).connections.lend().await;
+    let mut connection = connection.expect("a connection");
+    let mut handle = connection.conn().lock_handle().await.expect("a handle");
     handle.set_commit_hook(move || {
         let one_less = |left: usize| left.checked_sub(1);
         let is_refused = refused.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less);
