@@ -12,7 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use sqlx::{Database, Pool, Postgres, Sqlite, pool::PoolConnection};
+use sqlx::{Database, Pool, Postgres, Sqlite, pool::PoolConnection, query::Query};
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
     time::timeout,
@@ -31,19 +31,47 @@ pub(super) trait Engine: Database {
         conn: &mut Self::Connection,
         sql: &'static str,
     ) -> impl Future<Output = sqlx::Result<()>> + Send;
+
+    /// Runs a statement, and says how many rows it has changed.
+    fn execute(
+        conn: &mut Self::Connection,
+        query: Query<'_, Self, Self::Arguments>,
+    ) -> impl Future<Output = sqlx::Result<u64>> + Send;
+
+    /// Runs a statement, and returns its rows.
+    fn fetch_all(
+        conn: &mut Self::Connection,
+        query: Query<'_, Self, Self::Arguments>,
+    ) -> impl Future<Output = sqlx::Result<Vec<Self::Row>>> + Send;
 }
 
-impl Engine for Postgres {
-    async fn run(conn: &mut Self::Connection, sql: &'static str) -> sqlx::Result<()> {
-        sqlx::raw_sql(sql).execute(conn).await.map(drop)
-    }
+/// The same words for each: only sqlx's types differ.
+macro_rules! engine {
+    ($engine:ty) => {
+        impl Engine for $engine {
+            async fn run(conn: &mut Self::Connection, sql: &'static str) -> sqlx::Result<()> {
+                sqlx::raw_sql(sql).execute(conn).await.map(drop)
+            }
+
+            async fn execute(
+                conn: &mut Self::Connection,
+                query: Query<'_, Self, Self::Arguments>,
+            ) -> sqlx::Result<u64> {
+                Ok(query.execute(conn).await?.rows_affected())
+            }
+
+            async fn fetch_all(
+                conn: &mut Self::Connection,
+                query: Query<'_, Self, Self::Arguments>,
+            ) -> sqlx::Result<Vec<Self::Row>> {
+                query.fetch_all(conn).await
+            }
+        }
+    };
 }
 
-impl Engine for Sqlite {
-    async fn run(conn: &mut Self::Connection, sql: &'static str) -> sqlx::Result<()> {
-        sqlx::raw_sql(sql).execute(conn).await.map(drop)
-    }
-}
+engine!(Sqlite);
+engine!(Postgres);
 
 /// The connections of a pool, for whoever asks, in order of arrival. Clones share them.
 pub(super) struct Connections<DB: Engine> {

@@ -31,7 +31,13 @@ use std::{fmt, panic::Location, sync::Arc};
 
 use sqlx::{Postgres, Sqlite};
 
-use self::{connections::Connections, news::News, query::Watch, shared_commit::Writer, tx::Conn};
+use self::{
+    connections::Connections,
+    news::News,
+    query::{On, Watch},
+    shared_commit::Writer,
+    tx::Conn,
+};
 pub use self::{
     query::{Query, Row, Value},
     retry::{Transient, retrying},
@@ -104,8 +110,8 @@ impl Db {
     pub fn query(&self, sql: &'static str) -> Query<'_> {
         let (place, watch) = (Location::caller(), Watch::alone(self.probe()));
         match &self.pools {
-            Pools::Sqlite { readers, .. } => Query::on_any_sqlite(sql, place, readers, watch),
-            Pools::Postgres(all) => Query::on_any_postgres(sql, place, all, watch),
+            Pools::Sqlite { readers, .. } => Query::on_sqlite(sql, place, On::Any(readers), watch),
+            Pools::Postgres(all) => Query::on_postgres(sql, place, On::Any(all), watch),
         }
     }
 

@@ -3,13 +3,11 @@
 use std::{mem, panic::Location};
 
 use sqlx::{
-    AssertSqlSafe, Encode, FromRow, PgConnection, Postgres, SqlSafeStr, SqlStr, Sqlite,
-    SqliteConnection, Type,
-    postgres::{PgArguments, PgRow},
-    sqlite::{SqliteArguments, SqliteRow},
+    AssertSqlSafe, Database, Encode, FromRow, Postgres, SqlSafeStr, SqlStr, Sqlite, Type,
+    postgres::PgRow, sqlite::SqliteRow,
 };
 
-use super::connections::Connections;
+use super::connections::{Connections, Engine};
 use crate::probe::{self, Boundary, Failure, Probe};
 
 /// Where a statement stands in the source.
@@ -25,23 +23,52 @@ pub struct Query<'t> {
 }
 
 enum Statement<'t> {
-    Sqlite(SqliteQuery<'t>, &'t mut SqliteConnection),
-    AnySqlite(SqliteQuery<'t>, &'t Connections<Sqlite>),
-    Postgres(PostgresQuery<'t>, &'t mut PgConnection),
-    AnyPostgres(PostgresQuery<'t>, &'t Connections<Postgres>),
+    Sqlite(SqlxQuery<'t, Sqlite>, On<'t, Sqlite>),
+    Postgres(SqlxQuery<'t, Postgres>, On<'t, Postgres>),
 }
 
-type SqliteQuery<'t> = sqlx::query::Query<'t, Sqlite, SqliteArguments>;
-type PostgresQuery<'t> = sqlx::query::Query<'t, Postgres, PgArguments>;
+type SqlxQuery<'t, DB> = sqlx::query::Query<'t, DB, <DB as Database>::Arguments>;
+
+/// What a statement runs on.
+pub(super) enum On<'t, DB: Engine> {
+    /// That of its transaction.
+    This(&'t mut DB::Connection),
+    /// Whichever is free.
+    Any(&'t Connections<DB>),
+}
+
+impl<DB: Engine> On<'_, DB> {
+    async fn execute(self, query: SqlxQuery<'_, DB>) -> sqlx::Result<u64> {
+        match self {
+            Self::This(conn) => DB::execute(conn, query).await,
+            Self::Any(all) => {
+                let mut lent = all.lend().await?;
+                let changed = DB::execute(lent.conn(), query).await?;
+                lent.give_back();
+                Ok(changed)
+            }
+        }
+    }
+
+    async fn fetch_all(self, query: SqlxQuery<'_, DB>) -> sqlx::Result<Vec<DB::Row>> {
+        match self {
+            Self::This(conn) => DB::fetch_all(conn, query).await,
+            Self::Any(all) => {
+                let mut lent = all.lend().await?;
+                let rows = DB::fetch_all(lent.conn(), query).await?;
+                lent.give_back();
+                Ok(rows)
+            }
+        }
+    }
+}
 
 impl<'t> Query<'t> {
     /// Binds the next parameter.
     pub fn bind<'v>(mut self, value: impl Value<'v>) -> Self {
         self.statement = match self.statement {
-            Statement::Sqlite(query, conn) => Statement::Sqlite(query.bind(value), conn),
-            Statement::AnySqlite(query, all) => Statement::AnySqlite(query.bind(value), all),
-            Statement::Postgres(query, conn) => Statement::Postgres(query.bind(value), conn),
-            Statement::AnyPostgres(query, all) => Statement::AnyPostgres(query.bind(value), all),
+            Statement::Sqlite(query, on) => Statement::Sqlite(query.bind(value), on),
+            Statement::Postgres(query, on) => Statement::Postgres(query.bind(value), on),
         };
         self
     }
@@ -50,20 +77,8 @@ impl<'t> Query<'t> {
     pub async fn execute(mut self) -> sqlx::Result<u64> {
         self.watch.before(self.sql).await?;
         let changed = match self.statement {
-            Statement::Sqlite(query, conn) => query.execute(conn).await?.rows_affected(),
-            Statement::AnySqlite(query, all) => {
-                let mut conn = all.lend().await?;
-                let done = query.execute(conn.conn()).await?;
-                conn.give_back();
-                done.rows_affected()
-            }
-            Statement::Postgres(query, conn) => query.execute(conn).await?.rows_affected(),
-            Statement::AnyPostgres(query, all) => {
-                let mut conn = all.lend().await?;
-                let done = query.execute(conn.conn()).await?;
-                conn.give_back();
-                done.rows_affected()
-            }
+            Statement::Sqlite(query, on) => on.execute(query).await?,
+            Statement::Postgres(query, on) => on.execute(query).await?,
         };
         log(self.sql, self.place, changed);
         self.watch.after(self.sql).await?;
@@ -102,20 +117,8 @@ impl<'t> Query<'t> {
     async fn run<R: Row>(mut self) -> sqlx::Result<(Vec<R>, Watch<'t>)> {
         self.watch.before(self.sql).await?;
         let rows = match self.statement {
-            Statement::Sqlite(query, conn) => load(&query.fetch_all(conn).await?),
-            Statement::AnySqlite(query, all) => {
-                let mut conn = all.lend().await?;
-                let rows = query.fetch_all(conn.conn()).await?;
-                conn.give_back();
-                load(&rows)
-            }
-            Statement::Postgres(query, conn) => load(&query.fetch_all(conn).await?),
-            Statement::AnyPostgres(query, all) => {
-                let mut conn = all.lend().await?;
-                let rows = query.fetch_all(conn.conn()).await?;
-                conn.give_back();
-                load(&rows)
-            }
+            Statement::Sqlite(query, on) => load(&on.fetch_all(query).await?),
+            Statement::Postgres(query, on) => load(&on.fetch_all(query).await?),
         }?;
         log(
             self.sql,
@@ -129,25 +132,10 @@ impl<'t> Query<'t> {
     pub(super) fn on_sqlite(
         sql: &'static str,
         place: Place,
-        conn: &'t mut SqliteConnection,
+        on: On<'t, Sqlite>,
         watch: Watch<'t>,
     ) -> Self {
-        let statement = Statement::Sqlite(sqlx::query(sql), conn);
-        Self {
-            sql,
-            place,
-            statement,
-            watch,
-        }
-    }
-
-    pub(super) fn on_any_sqlite(
-        sql: &'static str,
-        place: Place,
-        all: &'t Connections<Sqlite>,
-        watch: Watch<'t>,
-    ) -> Self {
-        let statement = Statement::AnySqlite(sqlx::query(sql), all);
+        let statement = Statement::Sqlite(sqlx::query(sql), on);
         Self {
             sql,
             place,
@@ -159,25 +147,10 @@ impl<'t> Query<'t> {
     pub(super) fn on_postgres(
         sql: &'static str,
         place: Place,
-        conn: &'t mut PgConnection,
+        on: On<'t, Postgres>,
         watch: Watch<'t>,
     ) -> Self {
-        let statement = Statement::Postgres(sqlx::query(with_postgres_parts(sql)), conn);
-        Self {
-            sql,
-            place,
-            statement,
-            watch,
-        }
-    }
-
-    pub(super) fn on_any_postgres(
-        sql: &'static str,
-        place: Place,
-        all: &'t Connections<Postgres>,
-        watch: Watch<'t>,
-    ) -> Self {
-        let statement = Statement::AnyPostgres(sqlx::query(with_postgres_parts(sql)), all);
+        let statement = Statement::Postgres(sqlx::query(with_postgres_parts(sql)), on);
         Self {
             sql,
             place,

@@ -4,7 +4,12 @@ use std::{fmt, io, mem, panic::Location, sync::Arc, thread};
 
 use sqlx::{Postgres, Sqlite};
 
-use super::{Db, News, Query, connections::Lent, query::Watch, shared_commit::Turn};
+use super::{
+    Db, News, Query,
+    connections::Lent,
+    query::{On, Watch},
+    shared_commit::Turn,
+};
 use crate::probe::{Boundary, Failure, Probe, report};
 
 /// A transaction on either engine. Dropped without [`commit`](Tx::commit), it rolls back.
@@ -68,9 +73,9 @@ impl Tx {
         let place = Location::caller();
         let watch = Watch::within(self.probe.as_ref(), &mut self.state.is_whole);
         match &mut self.conn {
-            Conn::Turn(turn) => Query::on_sqlite(sql, place, turn.conn(), watch),
-            Conn::Snapshot(tx) => Query::on_sqlite(sql, place, tx.conn(), watch),
-            Conn::Postgres(tx) => Query::on_postgres(sql, place, tx.conn(), watch),
+            Conn::Turn(turn) => Query::on_sqlite(sql, place, On::This(turn.conn()), watch),
+            Conn::Snapshot(tx) => Query::on_sqlite(sql, place, On::This(tx.conn()), watch),
+            Conn::Postgres(tx) => Query::on_postgres(sql, place, On::This(tx.conn()), watch),
         }
     }
 
