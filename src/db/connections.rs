@@ -254,8 +254,12 @@ impl<DB: Engine> Drop for Lent<DB> {
             && self.is_in_transaction
         {
             tokio::spawn(async move {
-                // Should it fail, sqlx's pool finds out why.
-                let _ = DB::run(&mut conn, "rollback").await;
+                // A statement that was left on its way may have failed since, and PostgreSQL tells the next one so, in the
+                // place of its own answer: then the rollback has not been sent. Should it fail again, the connection is
+                // broken, or SQLite had rolled back by itself, and sqlx's pool finds out which.
+                if DB::run(&mut conn, "rollback").await.is_err() {
+                    let _ = DB::run(&mut conn, "rollback").await;
+                }
                 drop(conn);
                 drop(place);
             });

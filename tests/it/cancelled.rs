@@ -8,7 +8,10 @@ use std::{
     time::Duration,
 };
 
-use boring_checkout::probe::{Boundary, Probe};
+use boring_checkout::{
+    db::Db,
+    probe::{Boundary, Probe},
+};
 use futures_util::future::join_all;
 use rand::{RngExt as _, SeedableRng as _, rngs::SmallRng};
 use serde_json::json;
@@ -171,4 +174,31 @@ async fn a_shop_that_is_stopped_finishes_what_is_in_flight() {
         .await
         .expect("a count");
     assert_eq!(orders, ONCE.orders);
+}
+
+/// PostgreSQL reports the failure to whoever uses the connection next, which must not be in the failed transaction.
+#[tokio::test]
+async fn a_statement_that_fails_after_its_caller_has_left_is_nobody_elses() {
+    let shop = Shop::open().await;
+    if !shop.database.is_postgres() {
+        return;
+    }
+    let db = Db::open_with(&shop.database.url(), 1).await;
+    let db = db.expect("it opens");
+    let mut tx = db.begin().await.expect("begun");
+    let fails = tx.query("select 1 / case when pg_sleep(0.3) is null then 1 else 0 end");
+    let left = tokio::time::timeout(Duration::from_millis(100), fails.execute()).await;
+    left.expect_err("it has not failed yet");
+    drop(tx);
+
+    eventually("the connection is back", || async { db.is_at_rest() }).await;
+    let one: i32 = db
+        .query("select 1")
+        .fetch_scalar()
+        .await
+        .expect("an answer");
+    assert_eq!(one, 1);
+    let tx = db.begin().await.expect("a transaction of its own");
+    tx.commit().await.expect("committed");
+    db.close().await;
 }
