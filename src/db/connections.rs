@@ -2,8 +2,9 @@
 //!
 //! sqlx's pool asks the server whether a connection still works ("ping") whenever one comes back to it, and has a task do so:
 //! a round trip for each transaction and for each statement by itself, a quarter as many as a purchase has anyway. So what was
-//! given back in good order is kept here, and lent again; within [`FRESH`] it goes to sqlx's pool, which asks, and which opens
-//! and closes. Whatever is not given back goes there at once: the statement may have failed, or its caller may have gone away.
+//! given back in good order is kept here, and lent again; after [`FRESH`] it is asked first, or goes to sqlx's pool, which asks,
+//! and which opens and closes. Whatever is not given back goes there at once: the statement may have failed, or its caller may
+//! have gone away.
 
 use std::{
     collections::VecDeque,
@@ -12,7 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use sqlx::{Database, Pool, Postgres, Sqlite, pool::PoolConnection, query::Query};
+use sqlx::{Connection as _, Database, Pool, Postgres, Sqlite, pool::PoolConnection, query::Query};
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
     time::timeout,
@@ -112,10 +113,15 @@ impl<DB: Engine> Connections<DB> {
             .await
             .map_err(|_| sqlx::Error::PoolTimedOut)?
             .map_err(|_| sqlx::Error::PoolClosed)?;
-        let checked = match self.ready.take().filter(Checked::is_fresh) {
+        let checked = match self.ready.take() {
+            Some(fresh) if fresh.is_fresh() => Some(fresh),
+            // Boxed, like the next, since it is large, and needed once a second.
+            Some(stale) => Box::pin(stale.check()).await,
+            None => None,
+        };
+        let checked = match checked {
             Some(checked) => checked,
             None => Checked {
-                // Boxed, since it is large, and needed once a second.
                 conn: Box::pin(self.pool.acquire()).await?,
                 at: Instant::now(),
             },
@@ -199,6 +205,18 @@ impl<DB: Engine> Drop for Ready<DB> {
 impl<DB: Engine> Checked<DB> {
     fn is_fresh(&self) -> bool {
         self.at.elapsed() < FRESH
+    }
+
+    /// Asks the server whether it still works. One that has no answer makes way for another.
+    async fn check(mut self) -> Option<Self> {
+        let answer = timeout(PATIENCE, self.conn.ping()).await;
+        if matches!(answer, Ok(Ok(()))) {
+            self.at = Instant::now();
+            return Some(self);
+        }
+        // A goodbye could wait as long.
+        drop(self.conn.detach());
+        None
     }
 }
 

@@ -8,7 +8,7 @@ use crate::waits;
 const ATTEMPTS: u32 = 7;
 
 /// The longest wait before the second attempt; it doubles for each further one. All waits together are about
-/// a second and a half at most, after which a connection that died with its server is no longer in the pool.
+/// a second and a half at most, after which a connection that died with its server is no longer lent.
 const FIRST_WAIT: Duration = Duration::from_millis(25);
 
 /// Runs `work`, a whole transaction from `begin` to `commit`, again after a transient failure.

@@ -114,6 +114,30 @@ async fn a_phase_survives_the_end_of_its_session() {
     .await;
 }
 
+/// As when the server was started again while the shop was quiet: whoever comes next notices nothing.
+#[tokio::test]
+async fn a_connection_that_was_lost_while_nobody_used_it_is_replaced() {
+    let shop = Shop::open().await;
+    if !shop.database.is_postgres() {
+        return;
+    }
+    let db = Db::open_with(&shop.database.url(), 1).await.expect("opens");
+    let pid = "select pg_backend_pid()";
+    let lost: i32 = db.query(pid).fetch_scalar().await.expect("a number");
+    let _: bool = shop
+        .db()
+        .query("select pg_terminate_backend($1, 10000)")
+        .bind(lost)
+        .fetch_scalar()
+        .await
+        .expect("ended");
+    // For a second it is believed to be there.
+    tokio::time::sleep(Duration::from_millis(1100)).await;
+    let next: i32 = db.query(pid).fetch_scalar().await.expect("another one");
+    assert_ne!(next, lost);
+    db.close().await;
+}
+
 async fn buys_once(shop: &Shop) {
     buys(shop, &shop.app().till).await;
     shop.expects(Expected {

@@ -54,6 +54,19 @@ async fn what_is_given_back_is_lent_again_unasked() {
     assert!(connections.is_at_rest());
 }
 
+/// It does not go back to the pool meanwhile, which would open another for whoever asked.
+#[tokio::test]
+async fn what_has_waited_too_long_is_asked_and_lent() {
+    let (connections, returns) = connections(2).await;
+    runs(&connections, "create table lines (text)").await;
+    if let Some(waiting) = connections.ready.locked().front_mut() {
+        waiting.at -= FRESH;
+    }
+    assert_eq!(lines(&connections).await, 0, "the same database");
+    assert_eq!(returns.load(Ordering::SeqCst), 0);
+    assert_eq!(connections.pool.size(), 1);
+}
+
 #[tokio::test]
 async fn whoever_drops_it_has_written_nothing_and_keeps_it_from_nobody() {
     let (connections, returns) = connections(1).await;
